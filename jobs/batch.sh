@@ -29,15 +29,15 @@ known_sites() { (cd "$jobs_folder/sites" && printf '%s\n' *.sh | sed 's/\.sh$//'
 load_site() {
   local name=$1 file=$jobs_folder/sites/$1.sh
   [[ $name == */* ]] && file=$name
-  [[ -r $file ]] || fail "no site '$name' (there is no file $file) Known sites: $(known_sites)"
+  [[ -r $file ]] || fail "no site '$name': there is no file $file. Choose from $(known_sites)."
   site_modules=() site_preset=release site_launcher=()
   # shellcheck source=jobs/sites/generic.sh
   source "$file"
   ((${#site_modules[@]} == 0)) && return
   [[ $(type -t module) ]] ||
-    fail "can't load ${site_modules[*]} (this shell has no command module) Take them out of $file"
+    fail "cannot load ${site_modules[*]}: this shell has no command module. Remove them from $file."
   module load "${site_modules[@]}" ||
-    fail "can't load ${site_modules[*]} (module load failed) Correct site_modules in $file"
+    fail "cannot load ${site_modules[*]}: module load failed. Correct site_modules in $file."
 }
 
 choose_launcher() {
@@ -47,15 +47,15 @@ choose_launcher() {
     launcher=(mpirun --bind-to none)
   fi
   command -v "${launcher[0]}" >/dev/null ||
-    fail "no ${launcher[0]} (it is not on PATH) Name its module in site_modules of the site's file"
+    fail "no ${launcher[0]}: it is not on PATH. Name its module in site_modules of the site's file."
   # Seconds for ranks to remove what they were writing before Open MPI kills them: it has one.
   export OMPI_MCA_odls_base_sigkill_timeout=${OMPI_MCA_odls_base_sigkill_timeout:-5}
   if [[ ${launcher[0]##*/} == srun ]]; then
     export SRUN_CPUS_PER_TASK=${SLURM_CPUS_PER_TASK:-1}  # which steps don't take from their job
   fi
   if [[ ${launcher[0]##*/} == mpirun && -n ${SLURM_GPUS_PER_TASK:-} ]]; then
-    fail "--gpus-per-task doesn't work with mpirun (all ranks of a host would get one GPU)" \
-      "Ask for --gpus-per-node and --ntasks-per-node"
+    fail "--gpus-per-task does not work with mpirun: all ranks of a host would get one GPU." \
+      "Ask for --gpus-per-node and --ntasks-per-node."
   fi
 }
 
@@ -66,9 +66,10 @@ find_program() {
     program=${WARPFOLD:-$candidate}
     [[ -f $program && -x $program ]] && return
   done
-  [[ -z ${WARPFOLD:-} ]] || fail "WARPFOLD is no program ($WARPFOLD can't be run) Correct its path"
-  fail "warpfold is not built ($repository/build/$site_preset/warpfold is not there) Build it:" \
-    "cmake --preset $site_preset && cmake --build --preset $site_preset; or name it in WARPFOLD"
+  [[ -z ${WARPFOLD:-} ]] ||
+    fail "WARPFOLD is not a program: $WARPFOLD cannot be run. Correct its path."
+  fail "warpfold is not built: there is no $repository/build/$site_preset/warpfold. Build it by" \
+    "cmake --preset $site_preset && cmake --build --preset $site_preset, or name it in WARPFOLD."
 }
 
 # option_value NAME NAME: prints nothing and returns 1 where the option was not given.
@@ -89,20 +90,21 @@ require_gpus() {
   [[ $(option_value --backend --backend) == cpu ]] && return
   [[ -n ${SLURM_JOB_GPUS:-}${SLURM_GPUS_ON_NODE:-}${CUDA_VISIBLE_DEVICES:-} ]] && return
   nvidia-smi -L 2>/dev/null | grep -q '^GPU ' && return
-  fail "no GPU in this job (Slurm gave it none) Ask for --gpus-per-node=N, or pass --backend cpu"
+  fail "no GPU in this job: Slurm gave it none. Ask for --gpus-per-node=N, or pass --backend cpu."
 }
 
 begin_job() {
   local word script=$1 usage="sbatch $1 [--site NAME] $2"
   shift 2
   [[ -n ${SLURM_JOB_ID:-} ]] ||
-    fail "this is a batch script (not started by Slurm) Submit it: $usage"
+    fail "this is a batch script: Slurm has not started it. Submit it by $usage."
   site=${WARPFOLD_SITE:-generic}
   case ${1:-} in
     --site) site=${2:-} && shift $(($# > 1 ? 2 : 1)) ;;
     --site=*) site=${1#*=} && shift ;;
   esac
-  [[ -n ${1:-} && $1 != -* ]] || fail "no input (the first argument is to be a file) Usage: $usage"
+  [[ -n ${1:-} && $1 != -* ]] ||
+    fail "no input: the first argument has to be a file. Usage: $usage."
   input=$1
   arguments=("$@")
   load_site "$site"
@@ -111,16 +113,16 @@ begin_job() {
   require_gpus
   for word in --json --csv; do
     ! option_value $word $word >/dev/null ||
-      fail "no $word here (reports are named by the job) Name their folder in WARPFOLD_RESULTS"
+      fail "no $word here: the job names its reports. Name their folder in WARPFOLD_RESULTS."
   done
   results=${WARPFOLD_RESULTS:-$SLURM_SUBMIT_DIR}
   mkdir -p "$results" 2>/dev/null ||
-    fail "no folder for reports ($results can't be made) Name one in WARPFOLD_RESULTS"
+    fail "no folder for reports: $results cannot be made. Name one in WARPFOLD_RESULTS."
   say "$script: job $SLURM_JOB_ID on $SLURM_JOB_NODELIST, site $site, $program"
 }
 
 require_input() {
-  [[ -r $1 ]] || fail "no input $1 (there is no such file that may be read) Check the path"
+  [[ -r $1 ]] || fail "no input $1: there is no such file that may be read. Check the path."
 }
 
 is_finished() { [[ -s $1 && ! $2 -nt $1 ]]; }

@@ -145,7 +145,7 @@ def exact_means(values):
 
 
 def means_found(tool, program, source, folder, values):
-    """What a tool gives unless told otherwise: the mean of everything, and those over time."""
+    """What a tool gives by default: the mean of everything, and those over time."""
     if tool == "NumPy":
         return float(values.mean()), values.mean(axis=0).ravel()
     if tool == "xarray":

@@ -12,7 +12,7 @@ for argument in "$@"; do
   case $argument in
     --keep) keep=true ;;
     -h | --help) sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
-    -*) echo "error: unknown option $argument (known: --keep, --help)" >&2; exit 2 ;;
+    -*) echo "error: unknown option $argument. Choose from --keep, --help." >&2; exit 2 ;;
     *) scratch_parent=$(realpath -- "$argument") ;;
   esac
 done
@@ -38,7 +38,7 @@ make_scratch() {
   free_kib=$(df -Pk "$scratch_parent" | awk 'NR == 2 { print $4 }')
   ((free_kib >= needed_kib)) ||
     fail "$scratch_parent has $((free_kib / 1024)) MiB free, the quickstart needs" \
-      "$((needed_kib / 1024)): name a folder with more as its argument"
+      "$((needed_kib / 1024)) MiB. Name a folder with more as its argument."
   scratch=$(mktemp -d "$scratch_parent/warpfold-quickstart.XXXXXX")
   $keep || trap 'rm -rf "$scratch"' EXIT
 }

@@ -189,7 +189,7 @@ def run(arguments):
     ranks = arguments.only_ranks or list(folder.plan.ranks)
     if set(ranks) - set(folder.plan.ranks):
         raise Problem(f"--only-ranks names others than the study's "
-                      f"{','.join(map(str, folder.plan.ranks))} Choose of these.")
+                      f"{','.join(map(str, folder.plan.ranks))}. Choose from these.")
     make_runs(folder, program, ranks, facts, arguments.timeout)
     if not arguments.no_plot:
         collect(arguments)
@@ -234,7 +234,7 @@ def asked_for(arguments):
     """The study's folder and rows, and what a prediction is of."""
     ranks_a_host = arguments.ranks_per_node
     if min(1 if ranks_a_host is None else ranks_a_host, *arguments.predict, 1) < 1:
-        raise Problem("--predict and --ranks-per-node have to be 1 or more")
+        raise Problem("--predict and --ranks-per-node have to be 1 or more.")
     folder = pathlib.Path(arguments.study)
     machine = Machine(arguments.machine) if arguments.machine else None
     return (folder, figures.read_rows(folder / "study.csv"),

@@ -80,7 +80,7 @@ int warpfold_scan(warpfold_collectives* collectives, int type, const void* x, ui
                   int exclusive, void* prefixes);
 
 /** Takes part with a mistake in whatever other ranks call: returns WARPFOLD_USAGE on all of them,
-   with `problem` as the message. */
+   with `problem` and a full stop as the message. */
 int warpfold_refuse(warpfold_collectives* collectives, const char* problem);
 
 #ifdef __cplusplus

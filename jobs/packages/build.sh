@@ -15,7 +15,7 @@ for argument in "$@"; do
   case $argument in
     --cuda) cuda=ON folder=build/package-cuda ;;
     -h | --help) sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
-    -*) echo "error: unknown option $argument (known: --cuda, --help)" >&2; exit 2 ;;
+    -*) echo "error: unknown option $argument. Choose from --cuda, --help." >&2; exit 2 ;;
     *) output=$(realpath -m -- "$argument") ;;
   esac
 done
@@ -27,7 +27,7 @@ folder=$(realpath -m -- "${BUILD:-$folder}")
 
 if [[ -z ${SOURCE_DATE_EPOCH:-} ]]; then
   SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null) ||
-    fail "no git history here tells the date of this source: set SOURCE_DATE_EPOCH (seconds since 1970)"
+    fail "the date of this source is unknown: there is no git history. Set SOURCE_DATE_EPOCH (seconds since 1970)."
 fi
 export SOURCE_DATE_EPOCH
 umask 022
@@ -35,7 +35,7 @@ umask 022
 require build package
 find_cuda
 if [[ $cuda == ON ]] && ! has_command nvcc; then
-  fail "--cuda needs nvcc on the PATH, or CUDA_HOME: install CUDA 12 or newer"
+  fail "--cuda needs nvcc on the PATH, or CUDA_HOME. Install CUDA 12 or newer."
 fi
 # Those of an earlier run in the same folder are forgotten.
 architectures=(-UCMAKE_CUDA_ARCHITECTURES)

@@ -26,8 +26,8 @@ def answer_digest(answer):
 
 def refuse_wrong_sum(name, answer, known_sum):
     if known_sum is not None and "sum" in answer and answer["sum"] != known_sum:
-        raise Problem(f"WRONG: the sum of {name} is {answer['sum']} (not {known_sum}, which is "
-                      "known) Don't trust this program on this machine.")
+        raise Problem(f"WRONG: the sum of {name} is {answer['sum']}, not {known_sum}, which is "
+                      "known. Do not trust this program on this machine.")
 
 
 class Answers:
@@ -45,5 +45,5 @@ class Answers:
                      for key in dict.fromkeys([*expected, *answer])
                      if expected.get(key) != answer.get(key)]
             raise Problem(f"DIFFERENT: runs {name} and {run.name} found different results "
-                          f"({', '.join(wrong)}) The study has failed: results have to be the "
+                          f"({', '.join(wrong)}). The study has failed, as results have to be the "
                           "same bits at every number of ranks.")

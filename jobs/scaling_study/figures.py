@@ -105,9 +105,10 @@ def read_rows(path):
         with open(path, newline="") as file:
             rows = list(csv.DictReader(file))
     except OSError as failure:
-        raise Problem(f"{path}: {failure.strerror} Collect the study first.") from failure
+        raise Problem(f"cannot read {path}: {failure.strerror}. Collect the study first."
+                      ) from failure
     if not rows or set(COLUMNS) - set(rows[0]):
-        raise Problem(f"{path} is no table of a scaling study Collect the study anew.")
+        raise Problem(f"{path} is not a table of a scaling study. Collect the study again.")
     return rows
 
 

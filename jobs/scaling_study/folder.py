@@ -35,9 +35,11 @@ def read_json(path, schema):
     try:
         content = json.loads(path.read_text())
     except (OSError, ValueError) as failure:
-        raise Problem(f"{path}: {failure} Make the study anew in another folder.") from failure
+        raise Problem(f"cannot read {path}: {failure}. Make the study again in another folder."
+                      ) from failure
     if not isinstance(content, dict) or content.get("schema") != schema:
-        raise Problem(f"{path} is none of a scaling study (no {schema}) Name a study's folder.")
+        raise Problem(f"{path} is not of a scaling study: it has no {schema}. Name a study's "
+                      "folder.")
     return content
 
 
@@ -48,7 +50,7 @@ class Folder:
         self.path = pathlib.Path(path)
         self.runs = self.path / "runs"
         if not self.study_file.is_file():
-            raise Problem(f"there is no study in '{path}' Begin one with `scaling.py run`.")
+            raise Problem(f"there is no study in '{path}'. Begin one with `scaling.py run`.")
         self.content = read_json(self.study_file, SCHEMA)
         self.plan = Plan.from_json(self.content["plan"])
 
@@ -87,7 +89,7 @@ class Folder:
         elif known["build"] != program.build:
             differences.append("build, as --config tells it")
         if differences:
-            raise Problem(f"the study in {self.path} is another one ({'; '.join(differences)}) "
+            raise Problem(f"the study in {self.path} is another one: {'; '.join(differences)}. "
                           "Name a new folder, as a study mixes neither plans nor builds.")
 
     def file_of(self, run):
@@ -123,7 +125,7 @@ class Folder:
                 try:
                     fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError as failure:
-                    raise Problem(f"another process measures {number} ranks of {self.path} now "
+                    raise Problem(f"another process measures {number} ranks of {self.path} now. "
                                   "Wait for it, or stop it.") from failure
                 except OSError:
                     pass  # a file system without locks

@@ -38,7 +38,7 @@ class Inputs:
         try:
             self.path = pathlib.Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.plan.scratch))
         except OSError as failure:
-            raise Problem(f"can't make datasets in '{self.plan.scratch}' ({failure.strerror}) "
+            raise Problem(f"cannot make datasets in '{self.plan.scratch}': {failure.strerror}. "
                           "Name a folder for them with --scratch.") from failure
         self.marker.write_text(str(self.path))
         return self
@@ -64,8 +64,8 @@ class Inputs:
         needed = sum(sizes) + (max(sizes, default=0) * widened if scans else 0)
         free = shutil.disk_usage(self.path).free
         if needed > free:
-            raise Problem(f"'{self.plan.scratch}' has {free / 1e9:.1f} GB free (datasets and "
-                          f"outputs take up to {needed / 1e9:.1f} GB) Name another folder with "
+            raise Problem(f"'{self.plan.scratch}' has {free / 1e9:.1f} GB free: datasets and "
+                          f"outputs take up to {needed / 1e9:.1f} GB. Name another folder with "
                           "--scratch, or fewer --bytes.")
 
     def path_of(self, size):
@@ -79,8 +79,8 @@ class Inputs:
                  size // ITEM_BYTES[plan.type], "--quiet", "--json", report]
         ending = launch([str(word) for word in words], self.timeout)
         if ending.status != 0:
-            raise Problem(f"no dataset of {size} bytes ({ending.reason}) Choose --kind and --type "
-                          "as `warpfold generate --help` tells.")
+            raise Problem(f"no dataset of {size} bytes: {ending.reason} Choose --kind and --type "
+                          "from `warpfold generate --help`.")
         self.known_sums[size] = json.loads(report.read_text())["results"]["known_sum"]
 
 
@@ -108,7 +108,7 @@ def elements_digest(path, offset, size):
             while left > 0:
                 block = file.read(min(left, 1 << 20))
                 if not block:
-                    raise Problem(f"{path} ends early (elements are missing) Look at the file "
+                    raise Problem(f"{path} ends early: elements are missing. Look at the file "
                                   "system.")
                 digest.update(block)
                 left -= len(block)

@@ -29,11 +29,12 @@ class Ending:
 
     @property
     def reason(self):
-        """The line that says why it failed."""
+        """The line that says why it failed, with a full stop."""
         lines = self.stderr.splitlines() + self.stdout.splitlines()
         errors = [line for line in lines if "error:" in line]
         texts = [line for line in lines if any(map(str.isalnum, line))]
-        return [*errors, *texts, "it said nothing"][0].removeprefix("warpfold: error: ")
+        line = [*errors, *texts, "it printed nothing"][0].removeprefix("warpfold: error: ").strip()
+        return line if line.endswith((".", "?", "!")) else line + "."
 
 
 def end_with_parent():
@@ -77,10 +78,10 @@ def launch(words, timeout):
             status = process.wait(timeout)
             seconds = time.perf_counter() - start
         except OSError as failure:
-            raise Problem(f"can't start {words[0]} ({failure.strerror}) Name a program that is "
-                          "there: --program, --launcher.") from failure
+            raise Problem(f"cannot start {words[0]}: {failure.strerror}. Name a program that is "
+                          "there by --program, --launcher.") from failure
         except subprocess.TimeoutExpired as failure:
-            raise Problem(f"no end of '{' '.join(words)}' within {timeout:g} s Look into it, or "
+            raise Problem(f"no end of '{' '.join(words)}' within {timeout:g} s. Look into it, or "
                           "allow more with --timeout.") from failure
         finally:
             if process is not None and process.poll() is None:

@@ -30,20 +30,21 @@ class Machine:
             with open(path, "rb") as file:
                 self.content = tomllib.load(file)
         except OSError as failure:
-            raise Problem(f"{path}: {failure.strerror} Copy jobs/sites/ndr.toml and edit it."
+            raise Problem(f"cannot read {path}: {failure.strerror}. Copy jobs/sites/ndr.toml and "
+                          "edit it."
                           ) from failure
         except tomllib.TOMLDecodeError as failure:
-            raise Problem(f"{path} is no TOML ({failure}) Write it like jobs/sites/ndr.toml."
+            raise Problem(f"{path} is not TOML: {failure}. Write it like jobs/sites/ndr.toml."
                           ) from failure
         for section, figures in self.content.items():
             known = FIGURES.get(section, {})
             for name, value in figures.items() if isinstance(figures, dict) else [("", None)]:
                 if name not in known:
-                    raise Problem(f"{path}: there is no figure {section}.{name} Leave it out; "
+                    raise Problem(f"{path} has an unknown figure {section}.{name}. Omit it; "
                                   "jobs/sites/ndr.toml has all there are.")
                 if type(value) not in (int, float) or not 0 < value < math.inf:
-                    raise Problem(f"{path}: {section}.{name} is no number above 0 ({value!r}) "
-                                  "Correct it.")
+                    raise Problem(f"{path} has a {section}.{name} that is not a number above 0: it "
+                                  f"is {value!r}. Correct it.")
 
     def figure(self, section, name):
         scale, measured_by = FIGURES[section][name]
@@ -51,7 +52,7 @@ class Machine:
             return self.content[section][name] * scale
         except KeyError:
             raise Problem(f"{self.path} has no {section}.{name}, which the prediction needs (by "
-                          f"{measured_by}, or as the vendor states it) Add it.") from None
+                          f"{measured_by}, or as the vendor states it). Add it.") from None
 
     def hop(self, size):
         """Seconds of a message of so many bytes between hosts."""

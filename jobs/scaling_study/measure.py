@@ -67,11 +67,11 @@ class Study:
         words = [self.program.path, "info", str(self.inputs.output), DATASET, "--json", "-"]
         ending = launch(words, self.timeout)
         if ending.status != 0:
-            raise Problem(f"{run.name}: no output to read ({ending.reason}) Look into it.")
+            raise Problem(f"{run.name}: no output to read. {ending.reason} Look into it.")
         found = json.loads(ending.stdout)["results"]
         if found["file_offset"] is None:
-            raise Problem(f"{run.name}: its output is {found['layout']} (bytes are compared of "
-                          "contiguous ones) Leave out the options that store it so.")
+            raise Problem(f"{run.name}: its output is {found['layout']}, but bytes are compared of "
+                          "contiguous ones. Omit the options that store it so.")
         digest = elements_digest(self.inputs.output, found["file_offset"], found["bytes"])
         self.inputs.output.unlink()
         return digest
@@ -86,8 +86,8 @@ class Study:
             if ending.status != 0:
                 self.folder.keep_failure(run, f"{shlex.join(command)}\nexit {ending.status}\n"
                                               f"{ending.stdout}{ending.stderr}")
-                raise Problem(f"{run.name} failed: {ending.reason} (exit status {ending.status}; "
-                              f"all of it is in {self.folder.runs / run.name}.failed) Run again "
+                raise Problem(f"{run.name} failed: {ending.reason} (Exit status {ending.status}; "
+                              f"all of it is in {self.folder.runs / run.name}.failed.) Run again "
                               "to go on from there.")
             report = json.loads(report_file.read_text())
         finally:

@@ -38,19 +38,19 @@ class Plan:
                                     ("type", (self.type,), ITEM_BYTES)):
             for word in chosen:
                 if word not in known:
-                    raise Problem(f"'{word}' is no {what} Choose of {', '.join(known)}.")
+                    raise Problem(f"'{word}' is not a {what}. Choose from {', '.join(known)}.")
         if list(self.ranks) != sorted(set(self.ranks)) or min(self.ranks) < 1:
-            raise Problem("--ranks is no ascending list of numbers of ranks like 1,2,4")
+            raise Problem("--ranks is not an ascending list of numbers of ranks like 1,2,4.")
         if self.repeats < 1:
-            raise Problem("--repeats has to be 1 or more")
+            raise Problem("--repeats has to be 1 or more.")
         if "{ranks}" not in self.launcher:
-            raise Problem(f"the launcher '{self.launcher}' doesn't say where the number of ranks "
-                          "goes Write {ranks} there, as in 'mpirun -np {ranks}'.")
+            raise Problem(f"the launcher '{self.launcher}' does not state where the number of "
+                          "ranks goes. Write {ranks} there, as in 'mpirun -np {ranks}'.")
         tile = TILE_ELEMENTS * ITEM_BYTES[self.type]
         if self.bytes % tile or self.bytes < tile * self.ranks[-1]:
-            raise Problem(f"--bytes {self.bytes} is no multiple of {tile} (tiles of "
+            raise Problem(f"--bytes {self.bytes} is not a multiple of {tile} (tiles of "
                           f"{TILE_ELEMENTS} elements) with a tile for each of {self.ranks[-1]} "
-                          "ranks Take a larger power of two.")
+                          "ranks. Take a larger power of two.")
         return self
 
     def as_json(self):

@@ -222,8 +222,8 @@ def check_rank_counts(rows):
     for workload, ranks in rank_counts_of(rows).items():
         if len(ranks) < LEAST_RANK_COUNTS:
             raise Problem(
-                f"too few numbers of ranks to model {workload} (the study has {ranks[0]}; "
-                f"{LEAST_RANK_COUNTS} are needed, and one more to check what they predict) Make a "
+                f"too few numbers of ranks to model {workload}: the study has {ranks[0]}; "
+                f"{LEAST_RANK_COUNTS} are needed, and one more to check what they predict. Make a "
                 "study with more --ranks.")
 
 
@@ -268,9 +268,9 @@ def refuse_unknown_hosts(model, rank_counts, ranks_a_host):
     for ranks in rank_counts:
         hosts = -(-ranks // ranks_a_host)
         if hosts > 1 and measured == 1 and model.machine is None:
-            raise Problem(f"{ranks} ranks are on {hosts} hosts (all runs were on one, and nothing "
-                          "tells of a network) Describe it, --machine jobs/sites/ndr.toml, or say "
-                          "how many ranks a host has, --ranks-per-node.")
+            raise Problem(f"{ranks} ranks are on {hosts} hosts: all runs were on one, and nothing "
+                          "describes a network. Describe it by --machine jobs/sites/ndr.toml, or "
+                          "state how many ranks a host has by --ranks-per-node.")
 
 
 def efficiency_of(model, row, at, ranks_a_host, parts):
@@ -300,7 +300,7 @@ def predictions(model, rank_counts, ranks_a_host):
 
 
 def model_of(rows, rank_counts, ranks_a_host=None, machine=None, way=None):
-    """The model of all rows, how it did on the largest number of ranks that it was not told, and
+    """The model of all rows, its error at the largest number of ranks, which was held out, and
     what it predicts; with as many ranks on a host as measured, or as given."""
     check_rank_counts(rows)
     modelled = [row for row in rows if is_modelled(row)]

@@ -2,4 +2,4 @@
 
 
 class Problem(Exception):
-    """What is wrong, why, and what to do, in one line."""
+    """What is wrong, why, and what to do, in one line: "WHAT: WHY. WHAT TO DO."."""

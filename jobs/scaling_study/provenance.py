@@ -37,12 +37,12 @@ def digest_of(path):
 def program_at(name):
     path = shutil.which(name)
     if path is None:
-        raise Problem(f"no program '{name}' Name the one that was built: --program.")
+        raise Problem(f"no program '{name}'. Name the one that was built by --program.")
     path = os.path.abspath(path)
     ending = launch([path, "--config"], 60)
     lines = [line.rstrip() for line in ending.stdout.splitlines()]
     if ending.status != 0 or not lines:
-        raise Problem(f"'{path} --config' fails ({ending.reason}) Build the program for this "
+        raise Problem(f"'{path} --config' fails: {ending.reason} Build the program for this "
                       "machine.")
     build = "\n".join(line for line in lines[1:] if not line.startswith(OF_THE_HOST))
     return Program(path, lines[0].removeprefix("warpfold "), build, digest_of(path))
@@ -82,6 +82,6 @@ def hosts_of(launcher, ranks):
     words = launcher_words(launcher, ranks)
     ending = launch([*words, "uname", "-n"], 300)
     if ending.status != 0:
-        raise Problem(f"'{shlex.join(words)}' starts no {ranks} ranks ({ending.reason}) Choose "
+        raise Problem(f"'{shlex.join(words)}' starts no {ranks} ranks: {ending.reason} Choose "
                       "--launcher and --ranks as this machine allows.")
     return list(dict.fromkeys(ending.stdout.split()))

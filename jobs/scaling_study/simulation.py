@@ -37,7 +37,7 @@ def checked(words, what, **options):
     """What a command prints."""
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
     if done.returncode != 0:
-        raise Problem(f"{what}: {(done.stderr + done.stdout).strip()} Look into it.")
+        raise Problem(f"{what}: {(done.stderr + done.stdout).strip()}. Look into it.")
     return done.stdout
 
 
@@ -47,7 +47,7 @@ class Simulator:
     def __enter__(self):
         for tool in ("smpicxx", "smpirun", "c++"):
             if shutil.which(tool) is None:
-                raise Problem(f"there is no {tool} (SimGrid simulates runs) Install Debian's "
+                raise Problem(f"there is no {tool}: SimGrid simulates runs. Install Debian's "
                               "libsimgrid-dev, or Spack's simgrid.")
         self.temporary = tempfile.TemporaryDirectory()
         self.folder = pathlib.Path(self.temporary.name)
@@ -163,8 +163,8 @@ class Comparing:
         row, turn = rows[0], 0.0
         if self.shares_cores(row):
             if self.turn is None:
-                raise Problem(f"{row['ranks']} ranks shared {self.cores} cores (how long each has "
-                              "one is not calibrated) Add a number of ranks that share them to "
+                raise Problem(f"{row['ranks']} ranks shared {self.cores} cores: how long each has "
+                              "one is not calibrated. Add a number of ranks that share them to "
                               "--calibrate.")
             turn = self.turn
         at = self.model.situation(row)
@@ -185,8 +185,8 @@ def refuse_too_few(rows, known):
     for (workload,), members in grouped(rows, "workload").items():
         if len({row["ranks"] for row in known if row["workload"] == workload}) < 2:
             there = ", ".join(sorted({row["ranks"] for row in members}, key=int))
-            raise Problem(f"{workload} can't be calibrated (it takes two numbers of ranks of "
-                          f"{there}, with a core for each) Choose them by --calibrate.")
+            raise Problem(f"{workload} cannot be calibrated: it takes two numbers of ranks of "
+                          f"{there}, with a core for each. Choose them by --calibrate.")
 
 
 def comparisons(rows, calibrated, cores, rank_counts=(), ranks_a_host=None, machine=None, way=None):

@@ -21,7 +21,8 @@ def site_lines(site):
         return []
     if "/" not in site and not (JOBS / "sites" / f"{site}.sh").is_file():
         known = ", ".join(sorted(each.stem for each in (JOBS / "sites").glob("*.sh")))
-        raise Problem(f"no site '{site}' There are {known}, and paths of files like those.")
+        raise Problem(f"no site '{site}'. Choose from {known}, or give the path of a file like "
+                      "those.")
     return [f"source {shlex.quote(str(JOBS / 'batch.sh'))}", f"load_site {shlex.quote(site)}"]
 
 
@@ -46,7 +47,7 @@ def sbatch(words):
     """The number of the job."""
     ending = launch(["sbatch", "--parsable", *words], 120)
     if ending.status != 0:
-        raise Problem(f"sbatch refuses '{' '.join(words)}' ({ending.reason}) Choose --ranks, "
+        raise Problem(f"sbatch refuses '{' '.join(words)}': {ending.reason} Choose --ranks, "
                       "--ranks-per-node and --sbatch as this cluster allows.")
     return ending.stdout.strip().split(";")[0]
 
@@ -54,11 +55,11 @@ def sbatch(words):
 def refuse_unfit(plan):
     """What can't be submitted."""
     if shutil.which("sbatch") is None:
-        raise Problem("there is no sbatch here (Slurm takes the jobs) Use `scaling.py run` on "
+        raise Problem("there is no sbatch here: Slurm takes the jobs. Use `scaling.py run` on "
                       "machines without it.")
     if plan.backend == "auto":
-        raise Problem("--backend auto can't be submitted (Slurm gives GPUs to those who ask for "
-                      "them) Name --backend cuda or cpu.")
+        raise Problem("--backend auto cannot be submitted: Slurm gives GPUs to those who ask for "
+                      "them. Name --backend cuda or cpu.")
 
 
 def ranks_left(folder):

@@ -38,8 +38,8 @@ def bench_quantities(run, report):
         name = quantity_of(run["workload"], row)
         names[name] += 1
         if names[name] > 1:
-            raise Problem(f"{run['name']} measured '{name}' at several sizes or types (a study "
-                          "has one) Leave out --sizes and --types after --.")
+            raise Problem(f"{run['name']} measured '{name}' at several sizes or types: a study "
+                          "has one. Omit --sizes and --types after --.")
         moved = row["useful_bytes"] or row["bytes"]
         if run["workload"] == "bench ingest":
             moved //= run["ranks"]
@@ -102,7 +102,7 @@ def refuse_mixed(contents, what, of_content):
         found.setdefault(of_content(content), content["run"])
     if len(found) > 1:
         kinds = ", ".join(f"{kind} with {ranks_text(run['ranks'])}" for kind, run in found.items())
-        raise Problem(f"the study mixes {what} ({kinds}) Make one study of each.")
+        raise Problem(f"the study mixes {what}: {kinds}. Make one study of each.")
 
 
 def collect(folder):
@@ -112,7 +112,7 @@ def collect(folder):
     done = [run for run in planned if folder.is_done(run)]
     contents = [folder.kept_run(run) for run in done]
     if not any(run.counts for run in done):
-        raise Problem(f"nothing that counts was measured yet in {folder.path} Run the study with "
+        raise Problem(f"nothing that counts was measured yet in {folder.path}. Run the study with "
                       "`scaling.py run`.")
     refuse_mixed(contents, "builds", lambda content: content["program"]["digest"][:12])
     refuse_mixed(contents, "MPI libraries", lambda content: content["report"]["build"]["mpi"])

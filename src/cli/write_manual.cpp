@@ -23,7 +23,7 @@ void write(const fs::path& path, const std::string& text) {
   std::ofstream file(path);
   file << text;
   file.close();
-  if (!file) throw warpfold::Error("can't write '" + path.string() + "'", "", "");
+  if (!file) throw warpfold::Error("cannot write '" + path.string() + "'", "", "");
 }
 
 void write_page(const fs::path& folder, const CommandTable& program, const CommandTable& command,

@@ -2,7 +2,8 @@
 # link what it needs, too.
 
 set(needed)
-foreach(library ${HDF5_C_HL_LIBRARIES} ${HDF5_C_LIBRARIES} ${CMAKE_THREAD_LIBS_INIT})
+foreach(library ${HDF5_C_HL_LIBRARIES} ${HDF5_C_LIBRARIES} ${CMAKE_THREAD_LIBS_INIT}
+    ${warpfold_compressor_files})
   if(TARGET ${library})  # of an HDF5 that CMake built
     set(library $<TARGET_FILE:${library}>)
   endif()
@@ -15,7 +16,7 @@ set(runtime ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(REMOVE_ITEM runtime ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
 list(TRANSFORM runtime PREPEND -l)
 list(APPEND needed ${runtime} -lm)
-string(REPLACE "PkgConfig::lib" "lib" packages "hwloc;${warpfold_compressors}")
+string(REPLACE "PkgConfig::" "" packages "hwloc;${warpfold_compressors}")
 list(JOIN packages " " packages)
 
 set(mpi_flags ${MPI_C_INCLUDE_DIRS})

@@ -15,11 +15,11 @@ Error as_error(const std::exception_ptr& failure) {
   } catch (const Error& error) {
     return error;
   } catch (const std::bad_alloc&) {
-    return Error("out of host memory", "", "Use fewer ranks on a host or a smaller `slab_bytes`.");
+    return Error("out of host memory", "", "Use fewer ranks per host or a smaller `slab_bytes`.");
   } catch (const std::exception& exception) {
     return Error("unexpected failure", exception.what(), "");
   } catch (...) {
-    return Error("unexpected failure", "what was thrown is no std::exception", "");
+    return Error("unexpected failure", "the exception is not a std::exception", "");
   }
 }
 

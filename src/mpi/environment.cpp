@@ -29,7 +29,7 @@ Environment::Environment() {
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_FUNNELED)
-    throw Error("this MPI can't run beside other threads", "it provides MPI_THREAD_SINGLE only",
+    throw Error("this MPI cannot run with other threads", "it provides MPI_THREAD_SINGLE only",
                 "Use an MPI built with thread support.");
   seconds_of_start =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -73,7 +73,7 @@ int ranks_of_doubling(const Communicator& communicator) {
   const auto [stop, failure] = std::from_chars(text.data(), end, ranks);
   if (failure != std::errc{} || stop != end || ranks < 1)
     throw usage_error(std::string(doubling_variable) + " is '" + text + "'",
-                      "it tells from how many ranks on exclusive scans go by doubling",
+                      "it is the number of ranks from which exclusive scans use recursive doubling",
                       "Set it to a whole number from 1 to 2147483647, or unset it.");
   return ranks;
 }

@@ -37,7 +37,7 @@ std::vector<Statistic> statistics_of(const std::string& names) {
   } catch (const Error&) {
     const cli::Operations operations = cli::parse_operations("ops", names);
     if (operations.quantiles.empty()) throw;
-    throw usage_error(operations.quantiles.front() + " can't be found of an array in memory",
+    throw usage_error(operations.quantiles.front() + " cannot be found of an array in memory",
                       "quantiles are found of datasets in files",
                       "Write the array to a file, or use numpy.quantile.");
   }

@@ -6,6 +6,15 @@ import lz4.block as lz4_block
 import numpy as np
 import zstandard
 
+try:
+    import blosc
+except ImportError:
+    blosc = None
+try:
+    import blosc2
+except ImportError:
+    blosc2 = None
+
 OPTIONAL = 1  # H5Z_FLAG_OPTIONAL: HDF5 makes the dataset without having the filter
 GROUP = 8  # elements whose bits share a byte
 
@@ -49,6 +58,25 @@ def zstd(raw):
     return zstandard.ZstdCompressor(level=3).compress(raw)
 
 
+def blosc_buffer(raw, size):
+    return blosc.compress(raw, typesize=size, clevel=5, shuffle=blosc.SHUFFLE, cname="lz4")
+
+
+def blosc_of_bits(raw, size):
+    return blosc.compress(raw, typesize=size, clevel=9, shuffle=blosc.BITSHUFFLE, cname="zstd")
+
+
+def blosc2_frame(raw, size):
+    frame = blosc2.SChunk(chunksize=len(raw), data=raw, contiguous=True, cparams={"typesize": size})
+    return frame.to_cframe()
+
+
+def blosc2_array(raw, size):
+    values = np.frombuffer(raw, f"u{size}")
+    blocks = (max(1, values.size // 3),)
+    return blosc2.asarray(values, chunks=values.shape, blocks=blocks).to_cframe()
+
+
 # Name of the filter | its number | parameters by element size | encoder
 FILTERS = {
     "lz4": (32004, lambda size: (1000,), lambda raw, size: lz4_filter(raw)),
@@ -65,3 +93,9 @@ FILTERS = {
         lambda raw, size: bitshuffle(raw, size, 128, zstd),
     ),
 }  # fmt: skip
+if blosc:
+    FILTERS["blosc"] = (32001, lambda size: (2, 2, size, 0, 5, 1, 1), blosc_buffer)
+    FILTERS["blosc bitshuffle"] = (32001, lambda size: (2, 2, size, 0, 9, 2, 5), blosc_of_bits)
+if blosc2:
+    FILTERS["blosc2"] = (32026, lambda size: (1, 5, size, 0, 5, 1, 1), blosc2_frame)
+    FILTERS["blosc2 array"] = (32026, lambda size: (1, 5, size, 0, 5, 1, 1), blosc2_array)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compressed datasets, and coordinates of datasets, of which one chunk is damaged at random, judged as
-zlib or LZ4's library judges its bytes.
+zlib, or the library of LZ4 or blosc, judges its bytes.
 
     tests/fuzz/damaged.py --cases 2000 --seed 5 --jobs 4 --backend cuda
     tests/fuzz/damaged.py --seed 5 --only 17         # one of its cases again
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import zlib
 
+import blosc
 import h5py
 import lz4.block
 import numpy as np
@@ -155,10 +156,30 @@ def lz4_of(random, data, size):
     return encoders.lz4_filter(data, int(random.choice([512, 1000, 1 << 20])))
 
 
+def blosc_of(random, data, size):
+    return blosc.compress(data, typesize=size, clevel=int(random.integers(0, 10)),
+                          shuffle=int(random.integers(3)),
+                          cname=str(random.choice(["blosclz", "lz4", "zlib", "zstd"])))  # fmt: skip
+
+
+def without_blosc(stored, chunk_bytes, size):
+    """The same of filter 32001, which ignores what follows its buffer."""
+    try:
+        head, _ = taken(stored, 16)
+        buffer, _ = taken(stored, struct.unpack("<I", head[12:])[0])
+        if struct.unpack("<I", head[4:8])[0] != chunk_bytes:
+            return None
+        made = blosc.decompress(buffer)
+        return made if len(made) == chunk_bytes else None
+    except (ValueError, blosc.blosc_extension.error):
+        return None
+
+
 # Number of the filter | its parameters by element size | what makes it | what undoes it
 FILTERS = (
     (1, lambda size: (6,), deflated, inflated),
     (32004, lambda size: (512,), lz4_of, without_lz4),
+    (32001, lambda size: (2, 2, size, 0, 5, 1, 1), blosc_of, without_blosc),
     (32008, lambda size: (0, 4, size, 64 * 8 // size, 2), bits_of, without_bitshuffle),
 )
 
@@ -174,7 +195,7 @@ def store(file, name, values, chunk, damage, random):
     """Writes chunks by a filter; damage(chunk's bytes, compress) is what is stored of one of them.
     Returns that one's place in the grid, and whether a library makes a chunk of it; `values`
     become what it makes."""
-    number, parameters, compress, undo = FILTERS[int(random.choice([0, 0, 1, 2]))]
+    number, parameters, compress, undo = FILTERS[int(random.choice([0, 0, 1, 2, 3]))]
     dtype = values.dtype
     grid = tuple(extent // c for extent, c in zip(values.shape, chunk))
     shuffle = bool(random.integers(2))

@@ -77,11 +77,11 @@ def meeting_of(ones, others, indices):
         both = one.line is not None and other.line is not None
         if one.name and other.name and one.name != other.name:
             if not both or one.name in names[1] or other.name in names[0]:
-                meeting.problems.append("called differently")
+                meeting.problems.append("different names")
         if both:
             index = random_grids.first_difference(one.line, other.line, some) if some else None
             if index is not None:
-                meeting.problems += [f"'{each}' differ: index {index} has" for each in
+                meeting.problems += [f"'{each}' differ; index {index} has" for each in
                                      {one.name, other.name}]  # fmt: skip
             elif one.line.units != other.line.units:
                 meeting.units.append(one.name)

@@ -8,7 +8,7 @@ namespace warpfold::mpi {
 namespace {
 
 std::exception_ptr error_of(int rank) {
-  return std::make_exception_ptr(Error("problem " + std::to_string(rank), "why", "do this",
+  return std::make_exception_ptr(Error("problem " + std::to_string(rank), "why", "Do this.",
                                        rank == 0 ? ExitCode::usage : ExitCode::failed));
 }
 
@@ -25,7 +25,7 @@ TEST(Settle, EveryRankThrowsTheErrorOfTheLowestFailingRank) {
                          communicator);
       FAIL() << "did not throw";
     } catch (const Error& error) {
-      EXPECT_EQ(error.what(), "problem " + std::to_string(lowest) + " (why) do this");
+      EXPECT_EQ(error.what(), "problem " + std::to_string(lowest) + ": why. Do this.");
       EXPECT_EQ(error.exit_code(), lowest == 0 ? ExitCode::usage : ExitCode::failed);
     }
   }

@@ -26,8 +26,8 @@ def test_a_missing_file(tmp_path):
         ({"slab": "1Q"}, "bad slab '1Q'"),
         ({"nan": "drop"}, "bad nan 'drop'"),
         ({"keepdims": True}, "keepdims needs axis"),
-        ({"ops": "sum", "quantile_method": "lower"}, "quantile_method is given"),
-        ({"axis": 0, "force": True}, "force can't be given here"),
+        ({"ops": "sum", "quantile_method": "lower"}, "quantile_method needs a quantile"),
+        ({"axis": 0, "force": True}, "force cannot be given here"),
     ],
 )
 def test_usage_errors_name_keywords(path, options, words):
@@ -70,7 +70,7 @@ def test_datasets_that_are_not_there(path):
 
 def test_a_message_has_what_why_and_advice():
     error = warpfold.Error("the file is gone", "it was removed", "Make it anew.")
-    assert str(error) == "the file is gone (it was removed) Make it anew."
+    assert str(error) == "the file is gone: it was removed. Make it anew."
     assert str(warpfold.Error("gone", "", "Do it.")) == "gone. Do it."
     again = pickle.loads(pickle.dumps(error))
     assert (again.what, again.why, again.advice) == (error.what, error.why, error.advice)

@@ -26,7 +26,7 @@ MISTAKES = {
         {"WARPFOLD_SITE": "h100", "BASH_FUNC_module%%": "() { false\n}"},
         ["module load failed", "sites/h100.sh"],
     ),
-    "program": (SCAN, {"WARPFOLD": "/none"}, ["WARPFOLD is no program (/none"]),
+    "program": (SCAN, {"WARPFOLD": "/none"}, ["WARPFOLD is not a program: /none"]),
     "GPU": (REDUCE, NO_GPU, ["no GPU", "--gpus-per-node", "--backend cpu"]),
     "GPU a task": (
         REDUCE,
@@ -35,7 +35,7 @@ MISTAKES = {
     ),
     "folder": (REDUCE, {"WARPFOLD_RESULTS": "/proc/results"}, ["/proc/results"]),
     "files": (("reduce_array", "*.hdf", "values"), {}, ["no files", "*.hdf"]),
-    "list": (("reduce_array", "in.h5", "values"), {}, ["in.h5 is no list", "HDF5"]),
+    "list": (("reduce_array", "in.h5", "values"), {}, ["in.h5 is not a list", "HDF5"]),
     "array": (ARRAY, {"asking": ["--array=1,3"]}, ["no array without gaps", "--array=1-N"]),
 }
 

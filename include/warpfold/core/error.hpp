@@ -8,13 +8,13 @@ namespace warpfold {
 /// An exit code tells how a command ends: it is the process's exit status.
 enum class ExitCode : int { done = 0, failed = 1, usage = 2 };
 
-/// An Error is what the library throws: it tells what went wrong, why, and what to do about it.
+/// An Error is what the library throws: it states what went wrong, why, and what to do about it.
 ///
-/// `what()` reads "WHAT (WHY) WHAT TO DO" on one line, "WHAT. WHAT TO DO" without a reason; empty
-/// parts are left out. Members of options stand in backquotes: "Give a smaller `slab_bytes`."
+/// `what()` reads "WHAT: WHY. WHAT TO DO." on one line, without those parts that are empty. Members
+/// of options stand in backquotes: "Give a smaller `slab_bytes`."
 class Error : public std::runtime_error {
  public:
-  /// Makes an Error of its three parts; `why` and `suggestion` may be empty.
+  /// Makes an Error of two clauses and sentences; `why` and `suggestion` may be empty.
   Error(std::string problem, std::string why, std::string suggestion,
         ExitCode exit_code = ExitCode::failed);
 

@@ -45,8 +45,8 @@ with h5py.File(path, "w") as file:
         temp.dims[d].attach_scale(file[name])
 
 # %% How it will be read
-told = warpfold.info(path, "temp")["results"]
-print(told["stored_type"], told["filters"], "read by", told["read_path"])
+found = warpfold.info(path, "temp")["results"]
+print(found["stored_type"], found["filters"], "read by", found["read_path"])
 
 # %% The mean of all, and weighted by the cells' area, along the year
 print("mean of all:", warpfold.reduce(path, "temp", ops="mean"))

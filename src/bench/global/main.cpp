@@ -150,7 +150,7 @@ int main(int count, char** values) {
   const warpfold::mpi::Environment environment;
   const int rounds = count > 1 ? std::atoi(values[1]) : 21;
   if (rounds < 1) {
-    std::fprintf(stderr, "warpfold: error: '%s' is no number of rounds. Give 1 or more.\n",
+    std::fprintf(stderr, "warpfold: error: '%s' is not a number of rounds. Give 1 or more.\n",
                  values[1]);
     return 2;
   }

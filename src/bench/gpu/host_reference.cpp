@@ -37,27 +37,28 @@ class PageLock {
   std::byte* memory_;
 };
 
-/// Returns the reduction of elements [first, first + count), by as many threads as there are slots:
-/// each copies slab after slab into its own.
+/// Returns the reduction of elements [first, first + count), by as many threads as the engine has:
+/// each copies slab after slab into its memory.
 Accumulator reduce_part(Backend& host, const std::byte* array, const StagingPlan& plan,
                         ReduceNeeds needs, ElementRange range, cudaStream_t stream) {
   const std::size_t element_bytes = size_of(plan.format.type);
   const auto engine = host.make_reduce_engine(plan, needs);
   std::vector<std::unique_ptr<PageLock>> locks;
-  for (int slot = 0; slot < engine->slots(); ++slot)
-    locks.push_back(std::make_unique<PageLock>(engine->buffer(slot)));
+  for (int thread = 0; thread < engine->threads(); ++thread)
+    locks.push_back(std::make_unique<PageLock>(engine->take(thread).memory));
   std::atomic<std::uint64_t> next = 0;
   const int device = cuda::current_device();
-  pipeline::WorkerThreads workers(engine->slots(), [&](int slot, const std::stop_token& stop) {
+  pipeline::WorkerThreads workers(engine->threads(), [&](int thread, const std::stop_token& stop) {
     cuda::check(cudaSetDevice(device), "selecting the GPU");
     while (!stop.stop_requested()) {
       const ElementRange part = block_range(range.count, plan.slab_elements, next++);
       if (part.count == 0) return;
       const std::uint64_t first = range.first + part.first;
-      cuda::copy_to_host(engine->buffer(slot).data(), array + first * element_bytes,
+      const Ticket ticket = engine->take(thread);
+      cuda::copy_to_host(ticket.memory.data(), array + first * element_bytes,
                          part.count * element_bytes, stream);
       cuda::synchronize(stream);
-      engine->submit(slot, staged_run({}, {0, part.count}), {.first = first});
+      engine->submit(ticket, staged_run({}, {0, part.count}, first));
     }
   });
   while (!workers.wait_for(std::chrono::seconds(1))) continue;
@@ -70,11 +71,11 @@ std::vector<std::byte> scan_part(Backend& host, const ScanSpec& spec, const std:
                                  cudaStream_t stream) {
   const auto engine =
       host.make_scan_engine({{spec.input, {}, range.count, 0, Staging::packed}, range.count}, spec);
-  cuda::copy_to_host(engine->buffer(0, 0, {0, range.count}).data(),
-                     array + range.first * size_of(spec.input.type),
+  const Ticket ticket = engine->take(0, 0, {0, range.count});
+  cuda::copy_to_host(ticket.memory.data(), array + range.first * size_of(spec.input.type),
                      range.count * size_of(spec.input.type), stream);
   cuda::synchronize(stream);
-  engine->load(0, 0, staged_run({}, {0, range.count}));
+  engine->submit(ticket, staged_run({}, {0, range.count}));
   engine->total(0, range.first, range.count);
   engine->scan(0, range.first, range.count, before);
   const std::span<const std::byte> output = engine->output(0, 0, 0, range.count);
@@ -96,7 +97,7 @@ std::vector<Accumulator> prefix_reduces(Backend& host, const void* array, Elemen
     if (rest.count != 0)
       so_far.merge(
           reduce_part(host, static_cast<const std::byte*>(array),
-                      {.format = format, .slab_elements = slab, .slots = cpu::available_cores()},
+                      {.format = format, .slab_elements = slab, .threads = cpu::available_cores()},
                       needs, rest, stream));
     so_far.normalize();
     reduces.push_back(so_far);

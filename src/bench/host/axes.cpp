@@ -80,9 +80,9 @@ class HostAxes {
     const StagingPlan plan{{type}, {}, elements, 0, Staging::run, pool_.threads()};
     const auto flat = backend_->make_reduce_engine(plan, sum_only);
     const auto axes = backend_->make_axis_reduce_engine(plan, {sum_only, elements});
-    for (int slot = 0; slot < plan.slots; ++slot) {
-      fill<T>(flat->buffer(slot), Data::uniform);
-      fill<T>(axes->buffer(slot), Data::uniform);
+    for (int thread = 0; thread < plan.threads; ++thread) {
+      fill<T>(flat->take(thread).memory, Data::uniform);
+      fill<T>(axes->take(thread).memory, Data::uniform);
     }
     const std::string name(warpfold::name_of(type));
     std::vector<Candidate> candidates{
@@ -92,9 +92,9 @@ class HostAxes {
           candidate(name + ' ' + shape.label, [&] { reduce_axis(*axes, shape, elements); }));
     const auto flat_half = backend_->make_reduce_engine(masked<T>(plan), sum_only);
     const auto axes_half = backend_->make_axis_reduce_engine(masked<T>(plan), {sum_only, elements});
-    for (int slot = 0; slot < plan.slots; ++slot) {
-      fill<T>(flat_half->buffer(slot), Data::uniform);
-      fill<T>(axes_half->buffer(slot), Data::uniform);
+    for (int thread = 0; thread < plan.threads; ++thread) {
+      fill<T>(flat_half->take(thread).memory, Data::uniform);
+      fill<T>(axes_half->take(thread).memory, Data::uniform);
     }
     candidates.push_back(
         candidate(name + " half left out, flat", [&] { reduce_flat(*flat_half, elements); }));
@@ -102,7 +102,7 @@ class HostAxes {
       candidates.push_back(candidate(name + " half, " + shape->label,
                                      [&, shape] { reduce_axis(*axes_half, *shape, elements); }));
     measure_and_print(std::move(candidates),
-                      slabs_ * slab_bytes * static_cast<std::uint64_t>(plan.slots), runs_);
+                      slabs_ * slab_bytes * static_cast<std::uint64_t>(plan.threads), runs_);
   }
 
   /// Returns the plan with half of the elements left out, here and there.
@@ -113,25 +113,28 @@ class HostAxes {
   }
 
   void reduce_flat(ReduceEngine& engine, std::uint64_t elements) {
-    pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
+    pool_.parallel_for(static_cast<std::size_t>(engine.threads()), [&](std::size_t thread, int) {
+      const Ticket ticket = engine.take(static_cast<int>(thread));
       for (std::uint64_t i = 0; i < slabs_; ++i)
-        engine.submit(static_cast<int>(slot), staged_run({}, {0, elements}),
-                      {.first = i * elements});
+        engine.submit(ticket, staged_run({}, {0, elements}, i * elements));
     });
     sink_ = static_cast<std::uint64_t>(engine.finish().count);
   }
 
   /// Outputs are complete with a slab, but along the leading axis.
   void reduce_axis(AxisReduceEngine& engine, const Shape& shape, std::uint64_t elements) {
-    const StagedChunks slab = slab_of(shape, elements, whole_);
-    const std::uint64_t outputs = slab.target.elements / shape.along;
+    const StagedChunks whole_slab = slab_of(shape, elements, whole_);
+    const std::uint64_t outputs = whole_slab.target.elements / shape.along;
     const bool leading = shape.inner == 0;
-    pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t place, int) {
-      const auto slot = static_cast<int>(place);
+    pool_.parallel_for(static_cast<std::size_t>(engine.threads()), [&](std::size_t number, int) {
+      const auto thread = static_cast<int>(number);
+      const Ticket ticket = engine.take(thread);
+      StagedChunks slab = whole_slab;
       for (std::uint64_t i = 0; i < slabs_; ++i) {
-        if (i == 0 || !leading) engine.begin(slot, outputs);
-        engine.submit(slot, slab, {.first = leading ? i * shape.along : 0});
-        if (i + 1 == slabs_ || !leading) sink_ = engine.finish(slot).counts.size();
+        if (i == 0 || !leading) engine.begin(thread, outputs);
+        slab.indices.first = leading ? i * shape.along : 0;
+        engine.submit(ticket, slab);
+        if (i + 1 == slabs_ || !leading) sink_ = engine.finish(thread).counts.size();
       }
     });
   }

@@ -19,7 +19,7 @@ std::uint64_t argument(const std::vector<std::string>& arguments, std::size_t pl
   const std::string& text = arguments[place];
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value == 0)
-    throw usage_error("'" + text + "' is no positive number", "",
+    throw usage_error("'" + text + "' is not a positive number", "",
                       "Give sums|axes|scans MEBIBYTES THREADS RUNS INSTRUCTION_SET.");
   return value;
 }
@@ -30,7 +30,8 @@ Bench chosen_bench(const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0] == "sums") return bench_sums;
   if (arguments[0] == "axes") return bench_axes;
   if (arguments[0] == "scans") return bench_scans;
-  throw usage_error("no measurement '" + arguments[0] + "'", "", "Choose sums, axes or scans.");
+  throw usage_error("unknown measurement '" + arguments[0] + "'", "",
+                    "Choose sums, axes or scans.");
 }
 
 void run(const std::vector<std::string>& arguments) {

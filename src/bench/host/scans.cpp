@@ -34,8 +34,9 @@ class HostScans {
         {type}, ScanOperation::sum, false, default_scan_output(type, ScanOperation::sum)};
     const auto engine = backend_->make_scan_engine(
         {{spec.input, {}, elements, 0, Staging::packed}, elements}, spec);
-    fill<T>(engine->buffer(0, 0, {0, elements}), data);
-    engine->load(0, 0, staged_run({}, {0, elements}));
+    const Ticket ticket = engine->take(0, 0, {0, elements});
+    fill<T>(ticket.memory, data);
+    engine->submit(ticket, staged_run({}, {0, elements}));
     engine->total(0, 0, elements);
     const std::string label = std::string(warpfold::name_of(type)) + ' ' + name_of(data);
     const Accumulator none = Accumulator::empty();

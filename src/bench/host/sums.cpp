@@ -17,9 +17,9 @@ namespace {
 /// All of the engine's buffers, one a thread, its results combined by addition.
 template <class T, class Reduce>
 T in_parallel(cpu::ThreadPool& pool, ReduceEngine& engine, const Reduce& reduce) {
-  std::vector<T> parts(static_cast<std::size_t>(engine.slots()));
-  pool.parallel_for(parts.size(), [&](std::size_t slot, int) {
-    parts[slot] = reduce(engine.buffer(static_cast<int>(slot)));
+  std::vector<T> parts(static_cast<std::size_t>(engine.threads()));
+  pool.parallel_for(parts.size(), [&](std::size_t thread, int) {
+    parts[thread] = reduce(engine.take(static_cast<int>(thread)).memory);
   });
   T total{};
   for (const T part : parts) total = static_cast<T>(total + part);
@@ -77,9 +77,9 @@ class HostSums {
     const StagingPlan plan{{type}, {}, elements, 0, Staging::run, pool_.threads()};
     const auto engine = backend_->make_reduce_engine(plan, sum_only);
     const auto all = backend_->make_reduce_engine(plan, everything);
-    for (int slot = 0; slot < pool_.threads(); ++slot) {
-      fill<T>(engine->buffer(slot), data);
-      fill<T>(all->buffer(slot), data);
+    for (int thread = 0; thread < pool_.threads(); ++thread) {
+      fill<T>(engine->take(thread).memory, data);
+      fill<T>(all->take(thread).memory, data);
     }
     const std::string label = std::string(warpfold::name_of(type)) + ' ' + name_of(data);
     measure_and_print(
@@ -93,9 +93,9 @@ class HostSums {
   }
 
   void reduce(ReduceEngine& engine, std::uint64_t elements) {
-    pool_.parallel_for(static_cast<std::size_t>(engine.slots()), [&](std::size_t slot, int) {
-      engine.submit(static_cast<int>(slot), staged_run({}, {0, elements}),
-                    {.first = slot * elements});
+    pool_.parallel_for(static_cast<std::size_t>(engine.threads()), [&](std::size_t thread, int) {
+      engine.submit(engine.take(static_cast<int>(thread)),
+                    staged_run({}, {0, elements}, thread * elements));
     });
     keep(engine.finish().sum.rounded());
   }

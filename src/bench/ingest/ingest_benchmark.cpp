@@ -60,7 +60,7 @@ Result bench_ingest(MPI_Comm parent, const Settings& asked) {
   pipeline::run_on_all(communicator, [&] {
     if (on_gpu) result.device = current_device_facts();
   });
-  const pipeline::Plan plan =
+  const pipeline::PlanReport plan =
       pipeline::plan_command(parent, dataset.info(), dataset.info().format.type, {}, settings.run);
   IngestRun run{settings,       communicator,
                 dataset.info(), plan.unit_elements * size_of(dataset.info().format.type),

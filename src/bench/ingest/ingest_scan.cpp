@@ -62,7 +62,9 @@ class AgreedOutput {
 std::uint64_t file_bytes(const std::string& file) {
   std::error_code failure;
   const std::uintmax_t bytes = std::filesystem::file_size(file, failure);
-  if (failure) throw Error("cannot read '" + file + "'", failure.message(), "Check the path.");
+  if (failure)
+    throw Error("cannot read '" + file + "'", io::describe_errno(failure.value()),
+                "Check the path.");
   return bytes;
 }
 

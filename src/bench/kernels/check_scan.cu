@@ -125,7 +125,7 @@ void start_count(const ClaimedScan& scan, std::uint64_t* mismatches, cudaStream_
                  static_cast<const Out*>(scan.output), scan.elements,
                  Step<In, Out>{scan.operation, scan.exclusive}, mismatches);
   } else {
-    throw Error("can't check a scan of these types", "no rule from place to place", "");
+    throw Error("cannot check a scan of these types", "it has no rule for them", "");
   }
 }
 

@@ -82,7 +82,7 @@ int run_application(MPI_Comm communicator, const std::vector<std::string>& argum
     return fail(session, error.what(), error.exit_code());
   } catch (const std::bad_alloc&) {
     const Error error("out of memory", "the host has no more for this rank",
-                      "Use smaller slabs (--slab), fewer ranks a host or more memory.");
+                      "Use smaller slabs (--slab), fewer ranks per host or more memory.");
     return fail(session, error.what(), error.exit_code());
   } catch (const std::exception& unexpected) {
     const Error error("unexpected failure", unexpected.what(), "");

@@ -64,7 +64,7 @@ class MeasuringCommand : public Command {
     if (request_.common.run.backend != BackendChoice::cpu) return;
     throw usage_error("'" + request_.command + " " + what_ + "' measures GPUs",
                       "--backend cpu was given",
-                      "Leave it out, or see warpfold_bench_host for the cpu backend.");
+                      "Omit it, or see warpfold_bench_host for the cpu backend.");
   }
 
   /// Measures and publishes the report. Throws Error on all ranks if one of them cannot measure.
@@ -113,14 +113,14 @@ class BenchCommand : public MeasuringCommand {
     }
     if (!settings_.file.empty())
       throw usage_error("'bench " + what_ + "' takes no file", "'" + settings_.file + "' was given",
-                        "Leave it out, or see 'bench ingest'.");
+                        "Omit it, or see 'bench ingest'.");
     if (!settings_.output.empty())
       throw usage_error("'bench " + what_ + "' writes no file", "--scan was given",
-                        "Leave it out, or see 'bench ingest'.");
+                        "Omit it, or see 'bench ingest'.");
     if (!settings_.where.empty() || !settings_.mask.empty() || !settings_.weights.empty())
       throw usage_error("'bench " + what_ + "' reads no dataset",
                         "--where, --mask or --weights was given",
-                        "Leave it out, or see 'bench ingest'.");
+                        "Omit it, or see 'bench ingest'.");
     if (what_ != "combine") refuse_cpu_backend();
   }
 

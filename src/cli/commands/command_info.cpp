@@ -45,7 +45,7 @@ warpfold info year.nc temp
 mpirun -np 2 warpfold info year.nc temp --plan scan)";
 
 /// Tells the plan of a reduction, where none is asked for.
-Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
+Json plan_json(const pipeline::PlanReport& plan, std::size_t element_bytes) {
   return {{"threads", plan.threads},
           {"slab_elements", json_integer(plan.unit_elements)},
           {"slab_bytes", json_integer(int128{plan.unit_elements} * element_bytes)},
@@ -56,7 +56,8 @@ Json plan_json(const pipeline::Plan& plan, std::size_t element_bytes) {
 }
 
 /// Tells the plan of the command that is asked for.
-Json plan_json(const std::string& command, const pipeline::Plan& plan, std::size_t element_bytes) {
+Json plan_json(const std::string& command, const pipeline::PlanReport& plan,
+               std::size_t element_bytes) {
   Json document = {{"command", command},
                    {"threads", plan.threads},
                    {"unit", plan.unit},
@@ -89,7 +90,7 @@ struct Description {
   io::DatasetInfo info;
   pipeline::Interpretation seen;
   std::vector<pipeline::DimensionDescription> dimensions;
-  pipeline::Plan plan;
+  pipeline::PlanReport plan;
   RunReport report;                                                     ///< the plan's
   std::optional<std::vector<std::uint64_t>> mask_shape = std::nullopt;  ///< as selected
 };
@@ -164,8 +165,8 @@ class InfoCommand : public Command {
     if (request_.axes.empty()) return;
     const bool scans = request_.command == PlannedCommand::scan;
     if (planned_.empty() || (!scans && request_.command != PlannedCommand::reduce))
-      throw usage_error("--axis goes with --plan reduce or --plan scan", "",
-                        "Leave out --axis, or plan one of these.");
+      throw usage_error("--axis needs --plan reduce or --plan scan", "",
+                        "Omit --axis, or plan one of them.");
     if (scans && request_.axes.size() > 1)
       throw usage_error("bad --axis", "a scan goes along one axis", "Try --axis 0.");
   }
@@ -174,7 +175,7 @@ class InfoCommand : public Command {
     for (const std::string option :
          {"--select", "--where", "--fill-value", "--raw", "--mask", "--concat", "--plan", "--axis"})
       if (application().count(option) > 0)
-        throw usage_error(option + " goes with a dataset", "none is named", "Name it behind FILE.");
+        throw usage_error(option + " needs a dataset", "none is named", "Name it after FILE.");
   }
 
   /// Returns the datasets that are named; all of a file that is listed.
@@ -319,7 +320,8 @@ class InfoCommand : public Command {
                                                    : plan_json(planned_, plan, size_of(stored));
   }
 
-  void append_plan(Table& properties, const pipeline::Plan& plan, std::size_t element_bytes) const {
+  void append_plan(Table& properties, const pipeline::PlanReport& plan,
+                   std::size_t element_bytes) const {
     const auto& device_memory = common_.run.device_memory_bytes;
     if (!planned_.empty()) properties.push_back({"plan of", planned_});
     properties.push_back({"runs on", run_text(plan.run)});

@@ -17,11 +17,11 @@ constexpr const char* default_deflate_level = "6";
 void check(const DatasetArguments& arguments) {
   const bool named = !arguments.datasets.names.empty();
   if (named && arguments.datasets.all)
-    throw usage_error("both DATASET and --all are given", "", "Leave out one of them.");
+    throw usage_error("both DATASET and --all are given", "", "Omit one of them.");
   if (!named && !arguments.datasets.all)
     throw usage_error("DATASET is required", "",
-                      "Name datasets, a pattern of them, or --all; 'warpfold info " +
-                          arguments.file + "' lists what there is.");
+                      "Name datasets, a pattern of them, or --all; run 'warpfold info " +
+                          arguments.file + "' to list them.");
 }
 
 }  // namespace
@@ -60,8 +60,8 @@ void take_files(DatasetArguments& arguments, ViewOptions& view,
   }
   arguments.several = !pipeline::is_one_dataset(arguments.file, arguments.datasets, communicator);
   if (arguments.concat && arguments.several)
-    throw usage_error("--concat takes one dataset", "several are asked for",
-                      "Name files, and the dataset behind them.");
+    throw usage_error("--concat takes one dataset", "several are named",
+                      "Name files, then one dataset.");
 }
 
 constexpr Choice<Matching> matchings[] = {{"coordinates", Matching::coordinates},

@@ -23,7 +23,7 @@ void refuse_percentile(std::string_view option, const std::string& name) {
   if (word != "p" && word != "pct" && word != "percentile" && word != "quantile") return;
   const std::string number = name.substr(digits);
   if (!has_only(number, "0123456789")) return;
-  throw usage_error(fmt::format("bad {} '{}'", option, name), "it is no statistic",
+  throw usage_error(fmt::format("bad {} '{}'", option, name), "it is not a statistic",
                     fmt::format("Did you mean q{:0>2}?", number));
 }
 
@@ -38,7 +38,7 @@ std::optional<double> fraction_of(std::string_view option, const std::string& na
       is_percent || is_fraction ? parse_real(option, is_percent ? "0." + number : number) : 2;
   if (fraction <= 1) return fraction;
   throw usage_error(fmt::format("bad {} '{}'", option, name),
-                    "of a quantile two digits are percent, and a fraction from 0 to 1 has a point",
+                    "a quantile has two digits of percent, or a fraction from 0 to 1 with a point",
                     "Try q05, q0.05 or q0.999.");
 }
 

@@ -128,8 +128,8 @@ std::vector<std::string> parse_names(std::string_view option, std::string_view t
     const std::size_t comma = rest.find(',');
     names.emplace_back(trimmed(rest.substr(0, comma)));
     if (names.back().empty())
-      throw bad_value(option, text, text.empty() ? "" : "nothing stands beside a comma",
-                      "Give one or several, commas between them.");
+      throw bad_value(option, text, text.empty() ? "" : "a value is missing next to a comma",
+                      "Give one or several, separated by commas.");
     if (comma == std::string_view::npos) return names;
     rest.remove_prefix(comma + 1);
   }
@@ -142,14 +142,14 @@ std::vector<std::uint64_t> parse_shape(std::string_view option, std::string_view
     const std::size_t comma = rest.find(',');
     const auto extent = whole_number<std::uint64_t>(rest.substr(0, comma));
     if (!extent)
-      throw bad_value(option, text, "extents are whole numbers, commas between them",
+      throw bad_value(option, text, "extents are whole numbers, separated by commas",
                       fmt::format("Try {} 1000 or {} 200,300.", option, option));
     if (*extent != 0 && elements > max_elements / *extent)
       throw bad_value(option, text, "it has more than 2^60 elements", "Choose smaller extents.");
     elements *= *extent;
     shape.push_back(*extent);
     if (shape.size() > max_dimensions)
-      throw bad_value(option, text, "HDF5 has at most 32 dimensions", "Leave some out.");
+      throw bad_value(option, text, "HDF5 has at most 32 dimensions", "Give fewer extents.");
     if (comma == std::string_view::npos) return shape;
     rest.remove_prefix(comma + 1);
   }
@@ -181,7 +181,7 @@ std::uint64_t parse_integer(std::string_view option, std::string_view text, std:
 
 double parse_real(std::string_view option, std::string_view text) {
   if (const auto number = real_number(text)) return *number;
-  throw bad_value(option, text, "it is no number that a double can hold",
+  throw bad_value(option, text, "it is not a number that a double can hold",
                   "Give one as 1.5, 1e-3 or 0x1.8p3.");
 }
 

@@ -161,7 +161,7 @@ std::string run_text(const RunReport& run) {
 
 std::vector<std::string> run_notes(const RunReport& run) {
   std::vector<std::string> notes;
-  if (!run.fallback.empty()) notes.push_back("the cpu backend is used: " + run.fallback);
+  if (!run.fallback.empty()) notes.push_back("the cpu backend is used: " + run.fallback + ".");
   if (!run.binding_note.empty()) notes.push_back(run.binding_note);
   for (const std::string& note : run.notes) notes.push_back(with_flags(note));
   return notes;

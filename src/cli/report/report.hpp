@@ -138,7 +138,8 @@ std::optional<Error> failure_of(const std::string& file,
   if (first == outcomes.end()) return std::nullopt;
   return Error(fmt::format("cannot read {} of {} datasets in '{}'",
                            std::ranges::count_if(outcomes, failed), outcomes.size(), file),
-               first->dataset + ": " + first->skipped, "The report names all that were skipped.");
+               "the first is '" + first->dataset + "' (" + first->skipped + ")",
+               "The report names all that were skipped.");
 }
 
 /// Makes the first line of several datasets: "FILE: 3 of 4 datasets, 1 rank on 1 host, cpu: 2

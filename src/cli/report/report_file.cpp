@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <system_error>
@@ -24,7 +23,7 @@ namespace warpfold::cli {
 namespace {
 
 std::string cannot_write_report(const std::string& target) {
-  return fmt::format("can't write the report {}", target);
+  return fmt::format("cannot write the report {}", target);
 }
 
 void refuse_links_of_others(const std::string& target) {
@@ -53,7 +52,7 @@ bool is_pipe(const std::string& path) {
 }
 
 [[noreturn]] void throw_unwritable_report(const std::string& target) {
-  throw Error(cannot_write_report(target), std::strerror(errno),
+  throw Error(cannot_write_report(target), io::describe_errno(errno),
               "Name a file in a folder that you may write to, or - for standard output.");
 }
 
@@ -135,14 +134,16 @@ void await_room(int pipe) {
   ::poll(&wanted, 1, patience_ms);
 }
 
-std::string reason() { return errno == EAGAIN ? "its reader is too slow" : std::strerror(errno); }
+std::string reason() {
+  return errno == EAGAIN ? "its reader is too slow" : io::describe_errno(errno);
+}
 
 }  // namespace
 
 void print(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (written && std::fflush(stdout) == 0) return;
-  throw Error("can't write to standard output", std::strerror(errno),
+  throw Error("cannot write to standard output", io::describe_errno(errno),
               "Check where it is redirected to.");
 }
 
@@ -202,7 +203,7 @@ void LineLog::append(std::string_view line) {
   if (written > 0) torn_ = written > (torn_ ? 1U : 0U);
   if (std::exchange(warned_, true)) return;
   print_remark(
-      fmt::format("warning: {} ({}) The run goes on.", cannot_write_report(target_), reason()));
+      fmt::format("warning: {}: {}. The run continues.", cannot_write_report(target_), reason()));
 }
 
 }  // namespace warpfold::cli

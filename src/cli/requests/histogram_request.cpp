@@ -25,8 +25,8 @@ std::uint64_t parse_number_of_bins(std::string_view text) {
     return parse_integer("--bins", text, 1, max_histogram_bins);
   } catch (const Error& error) {
     throw usage_error(error.problem(), error.why(),
-                      fmt::format("Give a number of bins, 1 to {}, or two or more edges, commas "
-                                  "between them.",
+                      fmt::format("Give a number of bins, 1 to {}, or two or more edges, "
+                                  "separated by commas.",
                                   max_histogram_bins));
   }
 }
@@ -52,7 +52,7 @@ void HistogramRequest::complete(const mpi::Communicator& communicator,
   take_files(arguments, options.view, communicator);
   if (options.range && !options.edges.empty())
     throw usage_error("both --range and the edges of bins are given", "",
-                      "Leave out --range, or give --bins a number.");
+                      "Omit --range, or give --bins a number.");
 }
 
 void HistogramRequest::take_bins(const std::string& text) {
@@ -65,7 +65,7 @@ void HistogramRequest::take_bins(const std::string& text) {
 void HistogramRequest::take_range(const std::string& text) {
   const std::vector<double> ends = parse_reals("--range", text);
   if (ends.size() != 2)
-    throw usage_error("bad --range '" + text + "'", "it has no two ends",
+    throw usage_error("bad --range '" + text + "'", "it does not have two ends",
                       "Give two numbers: --range 0,100.");
   options.range.emplace(ends[0], ends[1]);
 }

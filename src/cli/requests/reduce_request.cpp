@@ -76,11 +76,11 @@ std::vector<std::string> ReduceRequest::result_names() const {
 
 void ReduceRequest::check_quantile_options() const {
   if (quantile_names.empty() && command_.count("--quantile-method") > 0)
-    throw usage_error("--quantile-method is given, and no quantile", "",
-                      "Ask for some with --ops median,q05, or leave it out.");
+    throw usage_error("--quantile-method needs a quantile", "",
+                      "Request some with --ops median,q05, or omit it.");
   if ((quantile_names.empty() || !along_axes()) && command_.count("--quantile-memory") > 0)
-    throw usage_error("--quantile-memory is given, and no quantile along axes",
-                      "others don't keep elements in memory", "Leave it out.");
+    throw usage_error("--quantile-memory needs a quantile along axes",
+                      "other statistics keep no elements in memory", "Omit it.");
 }
 
 void ReduceRequest::choose_statistics() {
@@ -116,7 +116,7 @@ bool ReduceRequest::takes_overflow() const {
 void ReduceRequest::check_effects() const {
   const auto refuse = [&](const char* option, const char* why) {
     if (command_.count(option) > 0)
-      throw usage_error(std::string(option) + " has no effect", why, "Leave it out.");
+      throw usage_error(std::string(option) + " has no effect", why, "Omit it.");
   };
   const bool has_factors = !options.weights.empty() || !options.times.empty();
   if (has_factors) refuse("--overflow", "products with weights and factors are summed as floats");

@@ -19,7 +19,7 @@ void ScanRequest::complete(const mpi::Communicator& communicator,
   require_output(options.output);
   if (command_.count("--overflow") > 0 && options.operation != ScanOperation::sum)
     throw usage_error("--overflow has no effect", "minima and maxima are elements themselves",
-                      "Leave it out.");
+                      "Omit it.");
   options.output.command = shell_quoted(words);
 }
 

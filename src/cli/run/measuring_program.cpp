@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "io/files/posix_file.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -37,9 +38,10 @@ void become_measuring_program(int argc, char** argv) {
 
 Error missing_measuring_program(const std::string& command) {
   const std::string program = measuring_program();
-  const char* const reason =
-      ::access(program.c_str(), X_OK) == 0 ? "it does not start" : std::strerror(errno);
-  return Error("cannot run '" + command + "'", program + ": " + reason,
+  const std::string reason = ::access(program.c_str(), X_OK) == 0
+                                 ? " does not start"
+                                 : " cannot be run (" + io::describe_errno(errno) + ")";
+  return Error("cannot run '" + command + "'", "'" + program + "'" + reason,
                "Install the component 'bench' of warpfold, which is that program.");
 }
 

@@ -40,7 +40,7 @@ std::vector<std::string> targets_on_output(const CommonOptions& options) {
 void require_one_on_output(const CommonOptions& options) {
   const std::vector<std::string> names = targets_on_output(options);
   if (names.size() > 1)
-    throw usage_error(names[0] + " and " + names[1] + " can't both go to standard output", "",
+    throw usage_error(names[0] + " and " + names[1] + " cannot both go to standard output", "",
                       "Give one of them a file name.");
 }
 

@@ -1,6 +1,7 @@
 #include "warpfold/core/error.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace warpfold {
 namespace {
@@ -12,18 +13,25 @@ std::string one_line(std::string text) {
   return text;
 }
 
-std::string sentence(const std::string& problem, const std::string& why,
-                     const std::string& suggestion) {
-  std::string text = problem;
-  if (!why.empty()) text += " (" + why + ")";
-  if (!suggestion.empty()) text += (why.empty() ? ". " : " ") + suggestion;
-  return one_line(text);
+/// Ends a sentence, which a library's text may have done already.
+std::string ended(std::string text) {
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  if (!text.empty() && std::string_view(".?!").find(text.back()) == std::string_view::npos)
+    text += '.';
+  return text;
+}
+
+std::string message(const std::string& problem, const std::string& why,
+                    const std::string& suggestion) {
+  std::string text = ended(one_line(why.empty() ? problem : problem + ": " + why));
+  if (!suggestion.empty()) text.append(" ").append(ended(one_line(suggestion)));
+  return text;
 }
 
 }  // namespace
 
 Error::Error(std::string problem, std::string why, std::string suggestion, ExitCode exit_code)
-    : std::runtime_error(sentence(problem, why, suggestion)),
+    : std::runtime_error(message(problem, why, suggestion)),
       problem_(std::move(problem)),
       why_(std::move(why)),
       suggestion_(std::move(suggestion)),

@@ -4,56 +4,40 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "core/engine/engine.hpp"
 #include "core/engine/staging_plan.hpp"
-#include "core/layout/staged_chunks.hpp"
 #include "core/results/accumulator.hpp"
 #include "warpfold/core/element_range.hpp"
-#include "warpfold/core/stage_timing.hpp"
 
 namespace warpfold {
 
 /// Sizes that a block engine prepares for.
 struct BlockEnginePlan {
-  /// Pieces of blocks: slots are the threads that bring them, `compressed` counts the chunks of at
-  /// most one block.
+  /// Pieces of blocks; `compressed` counts the chunks of at most one block.
   StagingPlan pieces;
   std::uint64_t block_elements = 0;  ///< the most that any rank will have in one block
   int writers = 1;                   ///< threads that take pieces of as many elements
 };
 
 /// Takes blocks: runs of consecutive elements that start at a tile boundary of the dataset and stay
-/// in the backend's memory. Readers and writers (numbered from 0) are threads of their own. Readers
-/// may work on any blocks at once, several on one. Places count elements from the block's start.
-class BlockEngine {
+/// in the backend's memory. Threads may bring pieces of any blocks, several of one. Places count
+/// elements from the block's start. Writers (numbered from 0) are threads of their own.
+class BlockEngine : public Engine {
  public:
-  virtual ~BlockEngine() = default;
-
   /// Returns how many blocks can be under way at once.
   virtual int blocks() const = 0;
 
   /// Returns the most elements a block holds: a multiple of a tile.
   virtual std::uint64_t block_elements() const = 0;
 
-  /// Tells whether chunks may come compressed, as planned.
-  virtual bool decompresses() const { return false; }
-
-  /// Returns host memory for a piece of the block that a reader is to bring: of as many bytes as
-  /// planned, aligned to 4096 bytes; of pieces that are packed, which fill `places`, as many as
-  /// these take, aligned to an element. May wait for the reader's earlier loads.
-  virtual std::span<std::byte> buffer(int reader, int block, ElementRange places) = 0;
-
-  /// Takes what the chunks in the memory that buffer() gave the reader last bring to the block: to
-  /// places below `piece.target.elements`.
-  virtual void load(int reader, int block, const StagedChunks& piece) = 0;
-
-  /// Returns the times of the engine's own stages; none where it works in the threads that call it.
-  /// Once all of them are done.
-  virtual std::vector<StageTiming> timings() const = 0;
+  /// Lends a thread memory for a piece of the block: as many bytes as planned, aligned to 4096
+  /// bytes; for pieces that are packed, which fill `places`, as many as these take, aligned to an
+  /// element. May wait until earlier pieces of the thread have left it.
+  virtual Ticket take(int thread, int block, ElementRange places) = 0;
 };
 
-/// Scans blocks. On a block come first all loads, then total(), scan(), then all outputs. Elements
+/// Scans blocks. On a block come first all pieces, then total(), scan(), then all outputs. Elements
 /// that are left out count as the operation's identity.
 class ScanEngine : public BlockEngine {
  public:
@@ -74,7 +58,7 @@ class ScanEngine : public BlockEngine {
 };
 
 /// Selects those elements of blocks that a Decoding does not leave out, in their order. On a block
-/// come first all loads, then keep(), then all outputs.
+/// come first all pieces, then keep(), then all outputs.
 class CompactEngine : public BlockEngine {
  public:
   /// Selects of the block's `elements` elements, whose first has flat index `first_index`; returns

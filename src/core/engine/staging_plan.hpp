@@ -40,9 +40,13 @@ struct StagingPlan {
   std::uint64_t slab_elements = 0;  ///< the most that a slab brings
   std::uint64_t staging_bytes = 0;  ///< the most of a slab in memory, if more than its elements
   Staging staging = Staging::run;
-  int slots = 1;                     ///< wanted, of memory for slabs
+  int threads = 1;                   ///< that are to bring slabs at once
   StageRegistry* stages = nullptr;   ///< that shows the engine's, if any
   CompressedChunks compressed = {};  ///< chunks that come if the engine decompresses
+  int slots_per_thread = 1;          ///< wanted, where slabs are under way after submit()
+
+  /// Returns how many slabs are to be in memory at once.
+  int slots() const { return std::max(threads, 1) * slots_per_thread; }
 
   /// Returns the bytes of memory for a slab.
   std::uint64_t slot_bytes() const {

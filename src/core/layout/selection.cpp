@@ -54,7 +54,7 @@ class SelectionParser {
     const std::size_t given = parts.size() - (dots == parts.end() ? 0 : 1);
     if (given > shape_.size())
       refuse("it has " + std::to_string(given) + (given == 1 ? " index" : " indices") +
-             ", the dataset is " + shape_text(shape_));
+             ", but the dataset is " + shape_text(shape_));
     Selection selection;
     for (std::size_t d = 0; d < shape_.size(); ++d) {
       const std::size_t behind = shape_.size() - d;
@@ -74,13 +74,12 @@ class SelectionParser {
     std::vector<NamedSlice> slices;
     for (const std::string_view part : listed()) {
       const std::size_t sign = part.rfind('=');
-      if (sign == std::string_view::npos)
-        refuse(part, "has no name, and others have one: either all or none");
+      if (sign == std::string_view::npos) refuse(part, "has no name, although others have one");
       const std::string name(trimmed(part.substr(0, sign)));
       if (std::ranges::find(slices, name, &NamedSlice::name) != slices.end())
         refuse("'" + name + "' is named twice");
       const std::string_view slice = trimmed(part.substr(sign + 1));
-      if (slice.empty() || slice == "...") refuse(part, "has no slice or index behind its name");
+      if (slice.empty() || slice == "...") refuse(part, "has no slice or index after its name");
       slices.push_back({name, std::string(slice)});
     }
     return slices;
@@ -89,7 +88,7 @@ class SelectionParser {
  private:
   [[noreturn]] void refuse(std::string why) const {
     throw usage_error("bad selection '" + std::string(text_) + "'", std::move(why),
-                      "Give slices and indices as NumPy has them, '10:20, ::2, -1'.");
+                      "Give slices and indices in NumPy's notation, such as '10:20, ::2, -1'.");
   }
 
   [[noreturn]] void refuse(std::string_view part, std::string why) const {
@@ -136,8 +135,8 @@ class SelectionParser {
     const std::optional<std::int64_t> number = parse_number(part);
     if (!number) {
       if (part == "None" || part.ends_with("newaxis"))
-        refuse(part, "would add a dimension, which a selection can't");
-      if (part.empty()) refuse("a slice or an index is missing beside a comma");
+        refuse(part, "would add a dimension, which a selection cannot");
+      if (part.empty()) refuse("a slice or an index is missing next to a comma");
       refuse(part, "is neither a slice nor an index");
     }
     const std::uint64_t extent = shape_[dimension];

@@ -100,7 +100,7 @@ ChunkTarget flat_target(const ChunkGrid& grid, ElementRange range) {
   return target;
 }
 
-StagedChunks staged_run(const StagedChunk& run, ElementRange places) {
+StagedChunks staged_run(const StagedChunk& run, ElementRange places, std::uint64_t first_index) {
   StagedChunks chunks;
   chunks.grid.dimensions = 1;
   chunks.grid.extent[0] = places.count;
@@ -108,6 +108,7 @@ StagedChunks staged_run(const StagedChunk& run, ElementRange places) {
   // Origins count modulo 2^64.
   chunks.target = {{1}, std::uint64_t{0} - places.first, places.end()};
   chunks.chunks = {&run, 1};
+  chunks.indices.first = first_index;
   return chunks;
 }
 

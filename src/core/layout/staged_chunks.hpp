@@ -97,14 +97,20 @@ struct StagedChunks {
   ChunkTarget target;
   std::span<const StagedChunk> chunks;
   std::array<std::byte, 8> fill = {};  ///< one element, as it would be stored
-  BoxIndices indices = {};             ///< flat, of places: what a mask goes by
+  BoxIndices indices = {};             ///< flat, of places: what a mask and factors go by
 
   /// The factor of the element at place p is that of the one at p % factor_places; 0: who knows.
   std::uint64_t factor_places = 0;
+
+  std::optional<BoxIndices> rows = {};  ///< indices that extrema get instead, of a matrix's rows
+
+  /// Returns the indices that extrema get.
+  const BoxIndices& indices_of_extrema() const { return rows ? *rows : indices; }
 };
 
-/// Returns a run of elements as the one chunk of an array of its own; it goes to `places`.
-StagedChunks staged_run(const StagedChunk& run, ElementRange places);
+/// Returns a run of elements as the one chunk of an array of its own; it goes to `places`, and the
+/// element at place p has index first_index + p.
+StagedChunks staged_run(const StagedChunk& run, ElementRange places, std::uint64_t first_index = 0);
 
 /// Elements that lie one behind another in staging memory and at their target.
 struct StagedRun {

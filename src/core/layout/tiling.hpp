@@ -21,6 +21,7 @@ class Tiling {
   Tiling(std::uint64_t elements, std::uint64_t extent)
       : Tiling(std::vector{elements}, std::vector{extent}) {}
 
+  const std::vector<std::uint64_t>& shape() const { return shape_; }
   const std::vector<std::uint64_t>& extents() const { return extents_; }
 
   std::uint64_t items() const;

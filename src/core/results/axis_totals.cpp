@@ -73,7 +73,7 @@ ElementType real_type(const StatisticRow& row, ElementType value,
                       std::optional<ElementType> asked) {
   if (asked && is_integer(*asked))
     throw usage_error("the " + std::string(row.name) + " of " + std::string(name_of(value)) +
-                          " can't be stored as " + std::string(name_of(*asked)),
+                          " cannot be stored as " + std::string(name_of(*asked)),
                       "it is a floating-point number",
                       "Choose one of f16, bf16, f32, f64 as `output_type`.");
   return asked.value_or(is_floating(value) ? value : ElementType::f64);

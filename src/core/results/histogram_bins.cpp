@@ -60,7 +60,7 @@ std::vector<double> equal_edges(double minimum, double maximum, std::uint64_t bi
     throw no_equal_edges(
         minimum, maximum, "",
         "Give `range` two finite numbers, the lesser one first, whose distance is finite, "
-        "too, or `edges`.");
+        "too, or give `edges`.");
   const double count = static_cast<double>(bins);
   const double step = width / count;
   std::vector<double> edges(bins + 1);
@@ -84,7 +84,7 @@ void check_edges(std::span<const double> edges) {
     if (!(edges[i - 1] < edges[i]))
       throw usage_error("the edges of the bins do not rise",
                         "edge " + std::to_string(i) + " is not greater than the one before it",
-                        "Order them, each once, and leave out NaN.");
+                        "Order them, each once, without NaN.");
 }
 
 void round_edges(std::span<double> edges, ElementType type) {

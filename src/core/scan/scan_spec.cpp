@@ -25,9 +25,9 @@ ElementType default_scan_output(ElementType input, ScanOperation operation) {
 
 void validate(const ScanSpec& spec) {
   if (is_integer(spec.input.type) || is_floating(spec.output)) return;
-  throw usage_error("a scan of " + std::string(name_of(spec.input.type)) + " can't be written as " +
-                        std::string(name_of(spec.output)),
-                    "integers can't hold fractions, NaN or infinities",
+  throw usage_error("a scan of " + std::string(name_of(spec.input.type)) +
+                        " cannot be written as " + std::string(name_of(spec.output)),
+                    "integers cannot hold fractions, NaN or infinities",
                     "Choose f16, bf16, f32 or f64 as the output type.");
 }
 

@@ -183,14 +183,14 @@ TimeUnits::TimeUnits(const std::string& units, const std::string& calendar,
   if (month < 1 || month > 12 || date < 1 ||
       date >
           days_before_month(year, month + 1, calendar_) - days_before_month(year, month, calendar_))
-    refuse("its units have a date that is not in its calendar: '" + units + "'");
+    refuse("the date in its units '" + units + "' is not in its calendar");
   std::string fraction = part[8].str().substr(0, 6);
   fraction.resize(6, '0');
   const std::int64_t minutes = integer(part[5]) * 60 + integer(part[6]);
   const std::int64_t offset =
       (integer(part[10]) + integer(part[12])) * 60 + integer(part[11]) + integer(part[13]);
   if (integer(part[5]) > 23 || integer(part[6]) > 59 || integer(part[7]) > 59)
-    refuse("its units have a time that no clock shows: '" + units + "'");
+    refuse("the time in its units '" + units + "' is not one of a clock");
   day_ = day_number(year, month, date, calendar_);
   since_ = (minutes - (part[9] == "-" ? -offset : offset)) * 60 * second +
            integer(part[7]) * second + integer(fraction);

@@ -118,7 +118,7 @@ class MswsGenerator : public Generator {
 };
 
 Error unsuitable(const GeneratorSpec& spec, const std::string& why, const std::string& suggestion) {
-  return usage_error("can't generate " + std::string(name_of(spec.kind)) + " elements of type " +
+  return usage_error("cannot generate " + std::string(name_of(spec.kind)) + " elements of type " +
                          std::string(name_of(spec.format.type)),
                      why, suggestion);
 }
@@ -142,7 +142,7 @@ std::optional<T> converted(double value) {
 template <class T>
 T constant_element(const GeneratorSpec& spec) {
   if (const auto element = converted<T>(spec.value)) return *element;
-  throw unsuitable(spec, "the type can't hold " + shortest_decimal(spec.value),
+  throw unsuitable(spec, "the type cannot hold " + shortest_decimal(spec.value),
                    "Choose another value or another type.");
 }
 

@@ -184,9 +184,9 @@ class RemainingValues {
 
   static void add_left_out(ValueFilter& filter, std::uint64_t key) {
     if (filter.excluded_count == ValueFilter::max_excluded)
-      throw usage_error("too many single values are left out",
+      throw usage_error("too many single values are excluded",
                         "more than " + std::to_string(ValueFilter::max_excluded),
-                        "Leave out ranges by < and >.");
+                        "Exclude ranges by < and >.");
     filter.excluded[filter.excluded_count++] = key;
   }
 
@@ -380,13 +380,13 @@ bool is_number(std::string_view text) { return means_nan(text) || ExactNumber::p
 Value parse_fill_value(std::string_view text, ElementType type) {
   const std::string problem = "bad fill value " + quoted(text);
   if (!is_number(text))
-    throw usage_error(problem, no_number(text, "it is no number"),
+    throw usage_error(problem, no_number(text, "it is not a number"),
                       "Give a number or nan, auto for the dataset's attributes, or none.");
   if (means_nan(text) && is_floating(type)) return std::numeric_limits<double>::quiet_NaN();
   const auto key = means_nan(text) ? std::nullopt : key_of_fill(*ExactNumber::parse(text), type);
   if (!key)
     throw usage_error(problem,
-                      "the dataset's type " + std::string(name_of(type)) + " can't hold it",
+                      "the dataset's type " + std::string(name_of(type)) + " cannot hold it",
                       "Give a value that the dataset's elements can have.");
   return value_of_key(*key, type);
 }

@@ -40,7 +40,7 @@ class SharedLines {
   std::optional<std::uint64_t> scan(std::size_t part, const AxisSlab& slab, const std::byte* in,
                                     std::byte* out) {
     Part& here = parts_[part];
-    if (!slab.continues) here.scanner->begin(here.lines.lines());
+    if (!slab.continues()) here.scanner->begin(here.lines.lines());
     return here.scanner->scan(in, slab, here.lines, out);
   }
   void finish(std::size_t part, std::uint64_t turn) { parts_[part].turn = turn + 1; }
@@ -66,36 +66,39 @@ class HostAxisScanEngine final : public AxisScanEngine {
   HostAxisScanEngine(const Kernels& kernels, const StagingPlan& plan, ScanSpec spec)
       : kernels_(kernels),
         inputs_(kernels, plan, held_by_scan(plan), decoders_of_scan(kernels, plan, spec.operation),
-                plan.slab_elements, plan.slots),
+                plan.slab_elements, plan.threads),
         spec_(spec),
         output_bytes_(size_of(spec.output)) {
     spec_.input = inputs_.format();
-    for (int slot = 0; slot < plan.slots; ++slot)
-      slots_.push_back({PageBuffer(plan.slab_elements * output_bytes_)});
+    for (int thread = 0; thread < plan.threads; ++thread)
+      threads_.push_back({PageBuffer(plan.slab_elements * output_bytes_)});
   }
 
-  int slots() const override { return static_cast<int>(slots_.size()); }
-  std::span<std::byte> buffer(int slot) override { return inputs_.buffer(slot, slot, {}); }
+  int threads() const override { return static_cast<int>(threads_.size()); }
   std::vector<StageTiming> timings() const override { return {}; }
   bool shares_lines() const override { return true; }
 
-  void submit(int slot, const StagedChunks& slab, const AxisSlab& shape) override {
-    at(slot).shape = shape;
-    inputs_.load(slot, slot, slab);
+  Ticket take(int thread, const AxisSlab& shape) override {
+    at(thread).shape = shape;
+    return inputs_.take(thread, thread, {});
   }
 
-  std::optional<std::span<const std::byte>> scan(int slot) override {
-    Slot& here = at(slot);
+  void submit(const Ticket& ticket, const StagedChunks& slab) override {
+    inputs_.submit(ticket, slab);
+  }
+
+  std::optional<std::span<const std::byte>> scan(int thread) override {
+    Thread& here = at(thread);
     here.unfit.reset();
     const std::shared_ptr<SharedLines> lines = lines_of(here.shape);
     for (std::size_t part = 0; part < lines->parts(); ++part)
-      if (!scan_part(*lines, part, slot)) return std::nullopt;
+      if (!scan_part(*lines, part, thread)) return std::nullopt;
     return here.out.span().first(here.shape.elements() * output_bytes_);
   }
 
-  std::optional<std::uint64_t> overflow(int slot) const override {
+  std::optional<std::uint64_t> overflow(int thread) const override {
     if (spec_.overflow == OverflowPolicy::wrap) return std::nullopt;
-    return slots_[static_cast<std::size_t>(slot)].unfit;
+    return threads_[static_cast<std::size_t>(thread)].unfit;
   }
 
   void leave_out(const AxisSlab& slab) override {
@@ -112,25 +115,25 @@ class HostAxisScanEngine final : public AxisScanEngine {
   }
 
  private:
-  struct Slot {
+  struct Thread {
     PageBuffer out;
     AxisSlab shape = {};
     std::optional<std::uint64_t> unfit = std::nullopt;
   };
 
-  Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }
+  Thread& at(int thread) { return threads_[static_cast<std::size_t>(thread)]; }
 
   std::shared_ptr<SharedLines> lines_of(const AxisSlab& slab) {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<SharedLines>& lines = lines_[slab.tile];
     if (!lines)
-      lines = std::make_shared<SharedLines>(slab, parts_per_slot * slots_.size(),
+      lines = std::make_shared<SharedLines>(slab, parts_per_thread * threads_.size(),
                                             [this] { return make_axis_scanner(kernels_, spec_); });
     return lines;
   }
 
-  bool scan_part(SharedLines& lines, std::size_t part, int slot) {
-    Slot& here = at(slot);
+  bool scan_part(SharedLines& lines, std::size_t part, int thread) {
+    Thread& here = at(thread);
     const AxisSlab& slab = here.shape;
     {
       std::unique_lock lock(mutex_);
@@ -139,7 +142,7 @@ class HostAxisScanEngine final : public AxisScanEngine {
       });
       if (stopped_ || lines.ended(slab.turn)) return false;
     }
-    const auto unfit = lines.scan(part, slab, inputs_.elements(slot), here.out.span().data());
+    const auto unfit = lines.scan(part, slab, inputs_.elements(thread), here.out.span().data());
     if (unfit) here.unfit = std::min(here.unfit.value_or(*unfit), *unfit);
     const std::lock_guard lock(mutex_);
     lines.finish(part, slab.turn);
@@ -149,13 +152,13 @@ class HostAxisScanEngine final : public AxisScanEngine {
   }
 
   /// So that threads seldom wait for one another.
-  static constexpr std::uint64_t parts_per_slot = 4;
+  static constexpr std::uint64_t parts_per_thread = 4;
 
   const Kernels& kernels_;
   BlockInputs inputs_;
   ScanSpec spec_;
   std::size_t output_bytes_;
-  std::vector<Slot> slots_;
+  std::vector<Thread> threads_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, std::shared_ptr<SharedLines>> lines_;

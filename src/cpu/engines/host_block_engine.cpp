@@ -12,7 +12,7 @@ std::vector<std::unique_ptr<ElementDecoder>> decoders_of_scan(const Kernels& ker
                                                               ScanOperation operation) {
   std::vector<std::unique_ptr<ElementDecoder>> decoders;
   if (plan.decoding.trivial()) return decoders;
-  for (int slot = 0; slot < plan.slots; ++slot)
+  for (int thread = 0; thread < plan.threads; ++thread)
     decoders.push_back(
         make_element_decoder(kernels, plan.format, plan.decoding,
                              scan_identity_bits(operation, held_by_scan(plan).type)));
@@ -27,23 +27,24 @@ BlockInputs::BlockInputs(const Kernels& kernels, const StagingPlan& plan, Elemen
       format_(held),
       in_place_(plan.staging == Staging::packed && decoders.empty()) {
   for (int block = 0; block < blocks; ++block) blocks_.emplace_back(elements * size_of(held.type));
-  decoders.resize(static_cast<std::size_t>(plan.slots));
+  decoders.resize(static_cast<std::size_t>(plan.threads));
   for (auto& decoder : decoders) {
     const std::size_t packed = decoder ? block_elements * stored_bytes_ : 0;
-    readers_.push_back({PageBuffer(in_place_ ? 0 : plan.slot_bytes()), PageBuffer(packed),
+    threads_.push_back({PageBuffer(in_place_ ? 0 : plan.slot_bytes()), PageBuffer(packed),
                         std::move(decoder), MaskedPlaces(kernels, plan.decoding.mask)});
   }
 }
 
-std::span<std::byte> BlockInputs::buffer(int reader, int block, ElementRange places) {
-  if (in_place_) return {at(block, places.first), places.count * stored_bytes_};
-  return readers_[static_cast<std::size_t>(reader)].staging.span();
+Ticket BlockInputs::take(int thread, int block, ElementRange places) {
+  if (in_place_) return {{at(block, places.first), places.count * stored_bytes_}, thread, block};
+  return {threads_[static_cast<std::size_t>(thread)].staging.span(), thread, block};
 }
 
-void BlockInputs::load(int reader, int block, const StagedChunks& piece) {
+void BlockInputs::submit(const Ticket& ticket, const StagedChunks& piece) {
   if (in_place_) return;
-  Reader& from = readers_[static_cast<std::size_t>(reader)];
-  const std::byte* staged = from.staging.span().data();
+  Thread& from = threads_[static_cast<std::size_t>(ticket.thread)];
+  const int block = ticket.slot;
+  const std::byte* staged = ticket.memory.data();
   if (!from.decoder) return assemble(kernels_, stored_bytes_, piece, staged, at(block, 0));
   const std::optional<StagedRun> run = run_of(piece);
   if (run && run->source % stored_bytes_ == 0)
@@ -54,7 +55,7 @@ void BlockInputs::load(int reader, int block, const StagedChunks& piece) {
   });
 }
 
-void BlockInputs::decode(Reader& from, const std::byte* stored, const StagedRun& run,
+void BlockInputs::decode(Thread& from, const std::byte* stored, const StagedRun& run,
                          const BoxIndices& indices, int block) {
   for (std::uint64_t first = 0; first < run.elements; first += block_elements) {
     const std::uint64_t n = std::min<std::uint64_t>(block_elements, run.elements - first);
@@ -62,7 +63,7 @@ void BlockInputs::decode(Reader& from, const std::byte* stored, const StagedRun&
   }
 }
 
-void BlockInputs::fill(Reader& from, const std::byte* stored, std::size_t n, std::uint64_t place,
+void BlockInputs::fill(Thread& from, const std::byte* stored, std::size_t n, std::uint64_t place,
                        const BoxIndices& indices, int block) {
   const DecodedValues decoded = from.mask.decode(*from.decoder, stored, n, {indices, place});
   from.decoder->fill(decoded, n, at(block, place));

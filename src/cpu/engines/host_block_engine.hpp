@@ -44,14 +44,14 @@ class BlockRanges {
 /// Returns how a scan holds elements: as they are stored, or as their values.
 ElementFormat held_by_scan(const StagingPlan& plan);
 
-/// Returns a decoder for each slot, which puts the operation's identity in place of what is left
+/// Returns a decoder for each thread, which puts the operation's identity in place of what is left
 /// out; none where elements are held as they are stored.
 std::vector<std::unique_ptr<ElementDecoder>> decoders_of_scan(const Kernels& kernels,
                                                               const StagingPlan& plan,
                                                               ScanOperation operation);
 
 /// The memory of blocks, and the way into it. Blocks hold elements as they are stored or, where a
-/// decoder is given for each reader, all their values in native byte order.
+/// decoder is given for each thread, all their values in native byte order.
 class BlockInputs {
  public:
   /// Makes room for `blocks` blocks of at most `elements` elements, which are held as `held` says.
@@ -67,12 +67,12 @@ class BlockInputs {
   int blocks() const { return static_cast<int>(blocks_.size()); }
 
   /// Do what a BlockEngine's do.
-  std::span<std::byte> buffer(int reader, int block, ElementRange places);
-  void load(int reader, int block, const StagedChunks& piece);
+  Ticket take(int thread, int block, ElementRange places);
+  void submit(const Ticket& ticket, const StagedChunks& piece);
 
  private:
-  /// State of one reader.
-  struct Reader {
+  /// State of one thread that brings pieces.
+  struct Thread {
     PageBuffer staging;
     PageBuffer packed;  ///< decoded chunks
     std::unique_ptr<ElementDecoder> decoder;
@@ -82,35 +82,36 @@ class BlockInputs {
   std::byte* at(int block, std::uint64_t place) const {
     return blocks_[static_cast<std::size_t>(block)].span().data() + place * size_of(format_.type);
   }
-  void decode(Reader& from, const std::byte* stored, const StagedRun& run,
+  void decode(Thread& from, const std::byte* stored, const StagedRun& run,
               const BoxIndices& indices, int block);
-  void fill(Reader& from, const std::byte* stored, std::size_t n, std::uint64_t place,
+  void fill(Thread& from, const std::byte* stored, std::size_t n, std::uint64_t place,
             const BoxIndices& indices, int block);
 
   const Kernels& kernels_;
   std::size_t stored_bytes_;
   ElementFormat format_;
-  bool in_place_;  ///< readers put elements where they stay
+  bool in_place_;  ///< threads put elements where they stay
   std::vector<PageBuffer> blocks_;
-  std::vector<Reader> readers_;
+  std::vector<Thread> threads_;
 };
 
-/// Blocks of whole tiles that readers fill, for an Engine that computes in a pool's threads.
-template <class Engine>
-class HostBlockEngine : public Engine {
+/// Blocks of whole tiles that threads fill, for an Interface of an engine that computes in a pool's
+/// threads.
+template <class Interface>
+class HostBlockEngine : public Interface {
  public:
   int blocks() const final { return inputs_.blocks(); }
   std::uint64_t block_elements() const final { return block_elements_; }
-  std::span<std::byte> buffer(int reader, int block, ElementRange places) final {
-    return inputs_.buffer(reader, block, places);
+  Ticket take(int thread, int block, ElementRange places) final {
+    return inputs_.take(thread, block, places);
   }
-  void load(int reader, int block, const StagedChunks& piece) final {
-    inputs_.load(reader, block, piece);
+  void submit(const Ticket& ticket, const StagedChunks& piece) final {
+    inputs_.submit(ticket, piece);
   }
   std::vector<StageTiming> timings() const final { return {}; }
 
  protected:
-  /// Holds elements as `held` says, decoded where there are decoders, one for each reader.
+  /// Holds elements as `held` says, decoded where there are decoders, one for each thread.
   HostBlockEngine(std::shared_ptr<ThreadPool> pool, const Kernels& kernels,
                   const BlockEnginePlan& plan, ElementFormat held,
                   std::vector<std::unique_ptr<ElementDecoder>> decoders = {})

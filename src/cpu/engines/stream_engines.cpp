@@ -14,37 +14,38 @@
 namespace warpfold::cpu {
 namespace {
 
-/// Takes each slab in the thread that brings it, with a Worker for each slot.
-template <class Engine, class Worker>
-class HostStreamEngine : public Engine {
+/// Takes each slab in the thread that brings it, with a Worker for each thread.
+template <class Interface, class Worker>
+class HostStreamEngine : public Interface {
  public:
-  int slots() const final { return static_cast<int>(slots_.size()); }
-  std::span<std::byte> buffer(int slot) final { return at(slot).buffer.span(); }
+  int threads() const final { return static_cast<int>(threads_.size()); }
+  std::uint64_t slab_elements() const final { return slab_elements_; }
+  Ticket take(int thread) final { return {at(thread).memory.span(), thread}; }
   std::vector<StageTiming> timings() const final { return {}; }
 
  protected:
-  /// Calls make(), which gives a Worker, for each slot.
+  /// Calls make(), which gives a Worker, for each thread.
   template <class Make>
-  HostStreamEngine(const StagingPlan& plan, const Make& make) {
-    for (int slot = 0; slot < plan.slots; ++slot)
-      slots_.push_back({PageBuffer(plan.slot_bytes()), make()});
+  HostStreamEngine(const StagingPlan& plan, const Make& make) : slab_elements_(plan.slab_elements) {
+    for (int thread = 0; thread < plan.threads; ++thread)
+      threads_.push_back({PageBuffer(plan.slot_bytes()), make()});
   }
 
-  Worker& worker(int slot) { return at(slot).worker; }
-  const std::byte* staged(int slot) { return buffer(slot).data(); }
+  Worker& worker(int thread) { return at(thread).worker; }
 
  private:
-  struct Slot {
-    PageBuffer buffer;
+  struct Thread {
+    PageBuffer memory;
     Worker worker;
   };
 
-  Slot& at(int slot) { return slots_[static_cast<std::size_t>(slot)]; }
+  Thread& at(int thread) { return threads_[static_cast<std::size_t>(thread)]; }
 
-  std::vector<Slot> slots_;
+  std::uint64_t slab_elements_;
+  std::vector<Thread> threads_;
 };
 
-/// Takes a slab's chunks apart for a Sink, in one slot.
+/// Takes a slab's chunks apart for a Sink, in one thread.
 template <class Sink>
 struct SlabWorker {
   std::unique_ptr<Sink> sink;
@@ -56,7 +57,7 @@ class HostResultEngine final : public HostStreamEngine<ResultEngine<Result>, Sla
   using Base = HostStreamEngine<ResultEngine<Result>, SlabWorker<Sink>>;
 
  public:
-  /// Calls make_sink() for each slot, and add(result, sink) for each in the end.
+  /// Calls make_sink() for each thread, and add(result, sink) for each in the end.
   template <class MakeSink>
   HostResultEngine(const Kernels& kernels, const StagingPlan& plan, const MakeSink& make_sink,
                    void (*add)(Result&, Sink&), Result nothing)
@@ -65,25 +66,22 @@ class HostResultEngine final : public HostStreamEngine<ResultEngine<Result>, Sla
                return SlabWorker<Sink>{make_sink(),
                                        ChunkReducer(kernels, size_of(plan.format.type))};
              }),
-        slab_elements_(plan.slab_elements),
         add_(add),
         nothing_(std::move(nothing)) {}
 
-  std::uint64_t slab_elements() const override { return slab_elements_; }
-
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
-    auto& [sink, chunks] = this->worker(slot);
-    chunks.reduce(slab, this->staged(slot), indices, *sink);
+  void submit(const Ticket& ticket, const StagedChunks& slab) override {
+    auto& [sink, chunks] = this->worker(ticket.thread);
+    chunks.reduce(slab, ticket.memory.data(), *sink);
   }
 
   Result finish() override {
     Result result = nothing_;
-    for (int slot = 0; slot < this->slots(); ++slot) add_(result, *this->worker(slot).sink);
+    for (int thread = 0; thread < this->threads(); ++thread)
+      add_(result, *this->worker(thread).sink);
     return result;
   }
 
  private:
-  std::uint64_t slab_elements_;
   void (*add_)(Result&, Sink&);
   Result nothing_;
 };
@@ -99,25 +97,18 @@ class HostAxisReduceEngine final
     : public HostStreamEngine<AxisReduceEngine, std::unique_ptr<AxisReducer>> {
  public:
   HostAxisReduceEngine(const Kernels& kernels, const StagingPlan& plan, const AxisReduceSpec& spec)
-      : HostStreamEngine(plan,
-                         [&] {
-                           return spec.factors.any()
-                                      ? make_weighted_reducer(kernels, plan.format, plan.decoding,
-                                                              spec.needs, spec.factors)
-                                      : make_axis_reducer(kernels, plan.format, plan.decoding,
-                                                          spec.needs);
-                         }),
-        slab_elements_(plan.slab_elements) {}
+      : HostStreamEngine(plan, [&] {
+          return spec.factors.any()
+                     ? make_weighted_reducer(kernels, plan.format, plan.decoding, spec.needs,
+                                             spec.factors)
+                     : make_axis_reducer(kernels, plan.format, plan.decoding, spec.needs);
+        }) {}
 
-  std::uint64_t slab_elements() const override { return slab_elements_; }
-  void begin(int slot, std::uint64_t outputs) override { worker(slot)->begin(outputs); }
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& rows) override {
-    worker(slot)->reduce(slab, staged(slot), rows);
+  void begin(int thread, std::uint64_t outputs) override { worker(thread)->begin(outputs); }
+  void submit(const Ticket& ticket, const StagedChunks& slab) override {
+    worker(ticket.thread)->reduce(slab, ticket.memory.data());
   }
-  AxisParts finish(int slot) override { return worker(slot)->finish(); }
-
- private:
-  std::uint64_t slab_elements_;
+  AxisParts finish(int thread) override { return worker(thread)->finish(); }
 };
 
 }  // namespace

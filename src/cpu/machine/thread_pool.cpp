@@ -10,13 +10,13 @@ namespace warpfold::cpu {
 
 ThreadPool::ThreadPool(int threads) : threads_(threads) {
   if (threads < 1)
-    throw usage_error("can't compute with " + std::to_string(threads) + " threads", "",
+    throw usage_error("cannot compute with " + std::to_string(threads) + " threads", "",
                       "Give at least 1.");
   try {
     for (int worker = 1; worker < threads; ++worker)
       workers_.emplace_back([this, worker](const std::stop_token& stop) { serve(stop, worker); });
   } catch (const std::system_error& error) {
-    throw Error("can't start " + std::to_string(threads) + " threads", error.what(),
+    throw Error("cannot start " + std::to_string(threads) + " threads", error.what(),
                 "Ask for fewer threads or raise the limit of processes.");
   }
 }

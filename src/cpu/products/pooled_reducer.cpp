@@ -31,8 +31,7 @@ PooledReducer::PooledReducer(const Kernels& kernels, ElementFormat format, const
     reducer->set_rows(no_rows);
 }
 
-bool PooledReducer::reduce(const StagedChunks& slab, const std::byte* staging,
-                           const BoxIndices& rows) {
+bool PooledReducer::reduce(const StagedChunks& slab, const std::byte* staging) {
   if (slab.factor_places == 0 || slab.target.elements / slab.factor_places < least_pool)
     return false;
   if (!take_factors(slab)) return false;
@@ -41,7 +40,7 @@ bool PooledReducer::reduce(const StagedChunks& slab, const std::byte* staging,
     pool_factors_ = next_factors_;
     pools_->begin(pool_factors_.size());
   }
-  pools_->reduce(slab, staging, rows);
+  pools_->reduce(slab, staging);
   return true;
 }
 

@@ -25,7 +25,7 @@ class PooledReducer {
 
   /// Reduces a slab; or returns false, and does nothing, where that gains nothing or factors don't
   /// allow it.
-  bool reduce(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows);
+  bool reduce(const StagedChunks& slab, const std::byte* staging);
 
   /// Adds what there is to the outputs.
   void finish();

@@ -65,9 +65,10 @@ class WeightedReducer final : public AxisReducer {
     return outputs_.finish();
   }
 
-  void reduce(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows) override {
-    if (factors_.rests == nullptr && pools_.reduce(slab, staging, rows)) return;
-    for (AxisValueReducer<double>* reducer : reducers()) reducer->set_rows(rows);
+  void reduce(const StagedChunks& slab, const std::byte* staging) override {
+    if (factors_.rests == nullptr && pools_.reduce(slab, staging)) return;
+    for (AxisValueReducer<double>* reducer : reducers())
+      reducer->set_rows(slab.indices_of_extrema());
     outputs_.products.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
       const ChunkElements elements = values_.elements_of(slab, chunk, staging);

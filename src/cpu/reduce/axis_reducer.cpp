@@ -30,8 +30,8 @@ class ChunkedAxisReducer final : public AxisReducer {
 
   AxisParts finish() override { return outputs_.finish(); }
 
-  void reduce(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows) override {
-    reducer_.set_rows(rows);
+  void reduce(const StagedChunks& slab, const std::byte* staging) override {
+    reducer_.set_rows(slab.indices_of_extrema());
     if (takes_all_) outputs_.count_places(slab.target.elements);
     for (const StagedChunk& chunk : slab.chunks) {
       const ChunkElements elements = values_.elements_of(slab, chunk, staging);
@@ -103,8 +103,8 @@ class IntegersAsFloats final : public AxisReducer {
   explicit IntegersAsFloats(std::unique_ptr<AxisReducer> floats) : floats_(std::move(floats)) {}
 
   void begin(std::uint64_t outputs) override { floats_->begin(outputs); }
-  void reduce(const StagedChunks& slab, const std::byte* staging, const BoxIndices& rows) override {
-    floats_->reduce(slab, staging, rows);
+  void reduce(const StagedChunks& slab, const std::byte* staging) override {
+    floats_->reduce(slab, staging);
   }
   AxisParts finish() override {
     AxisParts parts = floats_->finish();

@@ -20,9 +20,8 @@ class AxisReducer {
   /// Forgets what was reduced.
   virtual void begin(std::uint64_t outputs) = 0;
 
-  /// Does what AxisReduceEngine::submit() does.
-  virtual void reduce(const StagedChunks& slab, const std::byte* staging,
-                      const BoxIndices& rows) = 0;
+  /// Does what an AxisReduceEngine's submit() does.
+  virtual void reduce(const StagedChunks& slab, const std::byte* staging) = 0;
 
   /// Returns everything since begin().
   virtual AxisParts finish() = 0;

@@ -17,7 +17,7 @@ class BinCounter : public RangeSink {
   virtual HistogramCounts counts() const = 0;
 };
 
-/// Makes a counter for each slot.
+/// Makes a counter for each thread.
 using MakeBinCounter = std::function<std::unique_ptr<BinCounter>()>;
 
 /// Returns what makes counters of elements in `format`, to which `decoding` is applied, all with

@@ -65,12 +65,11 @@ class ChunkReduce {
 ChunkReducer::ChunkReducer(const Kernels& kernels, std::size_t element_bytes)
     : kernels_(kernels), element_bytes_(element_bytes), block_(block_elements * element_bytes) {}
 
-void ChunkReducer::reduce(const StagedChunks& chunks, const std::byte* staging,
-                          const BoxIndices& indices, RangeSink& into) {
+void ChunkReducer::reduce(const StagedChunks& chunks, const std::byte* staging, RangeSink& into) {
   std::byte* block = block_.span().data();
   if (const std::optional<StagedRun> run = run_of(chunks)) {
     const ChunkElements elements(kernels_, element_bytes_, chunks, chunks.chunks.front(), staging);
-    ChunkReduce reduce(elements, indices, element_bytes_, block, into, run->place);
+    ChunkReduce reduce(elements, chunks.indices, element_bytes_, block, into, run->place);
     reduce.add({.elements = run->elements});
     return reduce.flush();
   }

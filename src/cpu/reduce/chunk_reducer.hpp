@@ -15,10 +15,9 @@ class ChunkReducer {
  public:
   ChunkReducer(const Kernels& kernels, std::size_t element_bytes);
 
-  /// Reduces the dataset's elements in all `chunks`; of a run the one at place p has index
-  /// indices(p), of others that in their grid.
-  void reduce(const StagedChunks& chunks, const std::byte* staging, const BoxIndices& indices,
-              RangeSink& into);
+  /// Reduces the dataset's elements in all `chunks`; those of a run have its indices, others those
+  /// in their grid.
+  void reduce(const StagedChunks& chunks, const std::byte* staging, RangeSink& into);
 
  private:
   const Kernels& kernels_;

@@ -29,7 +29,7 @@ std::uint64_t columns_worth(std::uint64_t slab_elements) {
   return std::min(slab_elements / elements_of_thread, kernels::max_axis_threads);
 }
 
-/// A slot's arrays in device memory.
+/// A reduction's arrays in device memory.
 struct ReduceArrays {
   kernels::AxisColumns columns;
   AxisSpill* spills;
@@ -77,10 +77,10 @@ AxisMemory memory_for(const StagingPlan& plan, const AxisReduceSpec& spec) {
           .batch_bytes = WideElements::device_bytes(widening(plan))};
 }
 
-/// Results that a slot reduces slabs into.
+/// One of the reductions that a thread has under way.
 class AxisReduction {
  public:
-  /// `completes_each` slab before it returns, as the elements' memory is not the slot's alone.
+  /// `completes_each` slab before it returns, as the elements' memory is not the thread's alone.
   AxisReduction(const StagingPlan& plan, const AxisReduceSpec& spec, ElementType wide,
                 bool completes_each)
       : plan_(plan),
@@ -96,7 +96,7 @@ class AxisReduction {
 
   void begin(std::uint64_t outputs) {
     if (outputs > spec_.outputs)
-      throw Error("a slot can't reduce " + std::to_string(outputs) + " outputs",
+      throw Error("an engine cannot reduce " + std::to_string(outputs) + " outputs",
                   std::to_string(spec_.outputs) + " were planned", "");
     complete();
     spills_ = {};
@@ -228,20 +228,20 @@ AxisReduceSpec with_factors(AxisReduceSpec spec, const DeviceBuffer& memory) {
 
 using AxisReductions = std::vector<std::unique_ptr<AxisReduction>>;
 
-/// Hands a batch's slabs to their slots' reductions.
+/// Hands a batch's slabs to their reductions.
 class AxisReduceStage final : public SlabStage {
  public:
-  AxisReduceStage(const StagingPlan& plan, AxisReductions& slots)
-      : slots_(slots), wide_(widening(plan)) {
+  AxisReduceStage(const StagingPlan& plan, AxisReductions& reductions)
+      : reductions_(reductions), wide_(widening(plan)) {
     wide_.load_kernel();
   }
 
   void take(const SlabValues& slab, cudaStream_t stream) override {
-    slots_.at(static_cast<std::size_t>(slab.slot))->take(slab, wide_, stream);
+    reductions_.at(static_cast<std::size_t>(slab.slot))->take(slab, wide_, stream);
   }
 
  private:
-  AxisReductions& slots_;
+  AxisReductions& reductions_;
   WideElements wide_;
 };
 
@@ -250,31 +250,43 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
   CudaAxisReduceEngine(const Device& device, const StagingPlan& plan, const AxisReduceSpec& spec,
                        const AxisLayout& layout, const AxisMemory& memory)
       : device_(device),
-        turns_(layout.turns),
+        under_way_(layout.under_way),
         time_origin_(make_time_origin()),
         factors_(bytes_of(spec.factors)),
         reductions_(make_reductions(plan, with_factors(spec, factors_), layout)),
         flow_(device, without_decoding(plan), purpose_of(memory), layout.slabs, 2, stage::reduce,
               {}, time_origin_,
-              [&] { return std::make_unique<AxisReduceStage>(plan, reductions_); }) {}
+              [&] { return std::make_unique<AxisReduceStage>(plan, reductions_); }) {
+    for (int thread = 0; thread < threads(); ++thread) turns_.emplace_back(thread, under_way_);
+  }
 
-  int slots() const override { return flow_.layout().slots; }
-  int turns() const override { return turns_; }
+  int threads() const override { return flow_.threads(); }
+  int under_way() const override { return under_way_; }
   std::uint64_t slab_elements() const override { return flow_.layout().slot.elements; }
   bool decompresses() const override { return flow_.layout().decompresses; }
 
-  std::span<std::byte> buffer(int slot) override { return flow_.buffer(slot % slots()); }
-
-  void begin(int slot, std::uint64_t outputs) override { at(slot).begin(outputs); }
-
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& rows) override {
-    if (slab.target.elements > 0) at(slot).expect();
-    flow_.submit(slot % slots(), slot, slab, rows);
+  void begin(int thread, std::uint64_t outputs) override {
+    ThreadTurns& turns = turns_of(thread);
+    at(turns.next()).begin(outputs);
+    turns.begin();
   }
 
-  AxisParts finish(int slot) override {
-    AxisReduction& reduction = at(slot);
+  Ticket take(int thread) override {
+    Ticket ticket = flow_.take(thread);
+    ticket.slot = turns_of(thread).last();
+    return ticket;
+  }
+
+  void submit(const Ticket& ticket, const StagedChunks& slab) override {
+    if (slab.target.elements > 0) at(ticket.slot).expect();
+    flow_.submit(ticket, slab);
+  }
+
+  AxisParts finish(int thread) override {
+    ThreadTurns& turns = turns_of(thread);
+    AxisReduction& reduction = at(turns.first());
     flow_.batches().finish_until([&] { return reduction.has_all(); });
+    turns.end();
     return reduction.finish();
   }
 
@@ -285,24 +297,27 @@ class CudaAxisReduceEngine final : public AxisReduceEngine {
                                         const AxisLayout& layout) {
     const ElementType wide = WideElements(widening(plan)).type();
     AxisReductions reductions;
-    for (int slot = 0; slot < layout.slabs.slots * layout.turns; ++slot)
+    for (int place = 0; place < layout.slabs.slots * layout.under_way; ++place)
       reductions.push_back(
           std::make_unique<AxisReduction>(plan, spec, wide, layout.slabs.decompresses));
     return reductions;
   }
 
-  /// Returns a slot and makes its device current.
-  AxisReduction& at(int slot) const {
+  /// Returns a reduction and makes its device current.
+  AxisReduction& at(int place) const {
     device_.activate();
-    return *reductions_.at(static_cast<std::size_t>(slot));
+    return *reductions_.at(static_cast<std::size_t>(place));
   }
 
+  ThreadTurns& turns_of(int thread) { return turns_.at(static_cast<std::size_t>(thread)); }
+
   Device device_;
-  int turns_;
+  int under_way_;
   TimedEvent time_origin_;
   DeviceBuffer factors_;
   AxisReductions reductions_;
   SlabFlow flow_;
+  std::vector<ThreadTurns> turns_;  ///< one per thread
 };
 
 }  // namespace
@@ -315,7 +330,7 @@ std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Device& device,
   const std::uint64_t limit = device.memory_limit();
   const std::uint64_t factors = bytes_of(spec.factors);
   if (factors > 0 && limit < factors + least_bytes(plan, memory)) return nullptr;
-  const AxisLayout layout = layout_of(plan, memory, spec.turns, limit - factors);
+  const AxisLayout layout = layout_of(plan, memory, spec.under_way, limit - factors);
   return std::make_unique<CudaAxisReduceEngine>(device, plan, spec, layout, memory);
 }
 

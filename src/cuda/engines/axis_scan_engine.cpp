@@ -43,7 +43,7 @@ WideningPlan widening(const StagingPlan& plan, const AxisScanSpec& spec) {
           .left_out = identity_of(plan, spec.scan.operation)};
 }
 
-/// A slot's arrays in device memory.
+/// A thread's arrays in device memory.
 struct ScanArrays {
   std::byte* before;
   std::byte* after;
@@ -72,7 +72,7 @@ std::uint64_t bytes_of_arrays(const StagingPlan& plan, const AxisScanSpec& spec)
 
 AxisMemory memory_for(const StagingPlan& plan, const AxisScanSpec& spec) {
   return {.verb = "scan along an axis",
-          .slot_bytes = bytes_of_arrays(plan, spec),
+          .thread_bytes = bytes_of_arrays(plan, spec),
           .turn_bytes = WideElements::device_bytes(widening(plan, spec))};
 }
 
@@ -119,12 +119,12 @@ class ExactLines {
   std::map<std::uint64_t, LineSum> sums_;
 };
 
-/// A slab of a slot that is under way: its elements in device memory, made wide.
+/// A slab that is under way: its elements in device memory, made wide.
 class SubmittedSlab {
  public:
   explicit SubmittedSlab(const WideningPlan& plan) : wide_(plan) {}
 
-  /// The slab is on its way, or has no elements.
+  /// A slab of that shape is on its way, or has no elements.
   void expect(const AxisSlab& shape) {
     shape_ = shape;
     arrived_ = shape.elements() == 0;
@@ -155,7 +155,7 @@ class SubmittedSlab {
   std::atomic<bool> arrived_ = false;
 };
 
-/// Slabs under way, by slot and turn: those of a slot's next turn follow all slots' of this one.
+/// Slabs under way, by their places.
 using SubmittedSlabs = std::vector<std::unique_ptr<SubmittedSlab>>;
 
 /// Hands a batch's slabs to where they are scanned.
@@ -172,9 +172,9 @@ class AxisScanStage final : public SlabStage {
 };
 
 /// The lines that a thread scans.
-class AxisScanSlot {
+class ThreadLines {
  public:
-  AxisScanSlot(const StagingPlan& plan, const AxisScanSpec& spec, const TimedEvent& time_origin)
+  ThreadLines(const StagingPlan& plan, const AxisScanSpec& spec, const TimedEvent& time_origin)
       : plan_(plan),
         spec_(spec),
         output_(plan.slab_elements * size_of(spec.scan.output), time_origin),
@@ -217,7 +217,7 @@ class AxisScanSlot {
   std::span<const std::byte> scan(const SubmittedSlab& slab) {
     *status_ = {.overflow = no_overflow, .inexact_lines = 0};
     scan_.shape = slab.shape();
-    if (!scan_.shape.continues) begin_lines();
+    if (!scan_.shape.continues()) begin_lines();
     const std::uint64_t elements = scan_.shape.elements();
     if (elements == 0) return {};
     scan_.elements = slab.elements(stream_.get());
@@ -296,89 +296,89 @@ class CudaAxisScanEngine final : public AxisScanEngine {
   CudaAxisScanEngine(const Device& device, const StagingPlan& plan, const AxisScanSpec& spec,
                      const AxisLayout& layout, const AxisMemory& memory)
       : device_(device),
-        ahead_(layout.turns),
+        under_way_(layout.under_way),
         time_origin_(make_time_origin()),
-        slots_(make_slots(plan, spec, layout.slabs.slots)),
+        threads_(make_threads(plan, spec, layout)),
         slabs_(make_slabs(plan, spec, layout)),
         flow_(device, without_decoding(plan), purpose_of(memory), layout.slabs, 2, stage::scan,
-              timers(&AxisScanSlot::scans), time_origin_,
+              timers(&ThreadLines::scans), time_origin_,
               [&] { return std::make_unique<AxisScanStage>(slabs_); }) {
-    flow_.show(stage::copy_from_gpu, timers(&AxisScanSlot::outputs));
+    flow_.show(stage::copy_from_gpu, timers(&ThreadLines::outputs));
   }
 
-  int slots() const override { return flow_.layout().slots; }
-  int ahead() const override { return ahead_; }
+  int threads() const override { return flow_.threads(); }
+  int under_way() const override { return under_way_; }
   bool decompresses() const override { return flow_.layout().decompresses; }
-  std::span<std::byte> buffer(int slot) override { return flow_.buffer(slot); }
   std::vector<StageTiming> timings() const override { return flow_.timings(); }
 
-  void submit(int slot, const StagedChunks& slab, const AxisSlab& shape) override {
-    Slot& to = at(slot);
-    to.scan->validate(slab, shape);
-    if (to.submitted - to.scanned == static_cast<unsigned>(ahead_))
-      throw Error("a slot has no room for one more slab", "", "");
-    const int turn = slot + turn_of(to.submitted) * slots();
-    slabs_[static_cast<std::size_t>(turn)]->expect(shape);
-    flow_.submit(slot, turn, slab, {});
-    ++to.submitted;
+  Ticket take(int thread, const AxisSlab& shape) override {
+    Ticket ticket = flow_.take(thread);
+    ticket.slot = at(thread).turns.next();
+    slab_at(ticket.slot).expect(shape);
+    return ticket;
   }
 
-  std::optional<std::span<const std::byte>> scan(int slot) override {
-    Slot& from = at(slot);
-    const int turn = slot + turn_of(from.scanned) * slots();
-    const SubmittedSlab& slab = *slabs_[static_cast<std::size_t>(turn)];
+  void submit(const Ticket& ticket, const StagedChunks& slab) override {
+    Thread& by = at(ticket.thread);
+    by.lines->validate(slab, slab_at(ticket.slot).shape());
+    flow_.submit(ticket, slab);
+    by.turns.begin();
+  }
+
+  std::optional<std::span<const std::byte>> scan(int thread) override {
+    Thread& by = at(thread);
+    const SubmittedSlab& slab = slab_at(by.turns.first());
     flow_.batches().finish_until([&] { return slab.has_arrived(); });
     if (!slab.has_arrived()) return std::nullopt;
-    ++from.scanned;
-    return from.scan->scan(slab);
+    by.turns.end();
+    return by.lines->scan(slab);
   }
 
-  std::optional<std::uint64_t> overflow(int slot) const override {
-    return slots_.at(static_cast<std::size_t>(slot)).scan->overflow();
+  std::optional<std::uint64_t> overflow(int thread) const override {
+    return threads_.at(static_cast<std::size_t>(thread)).lines->overflow();
   }
 
  private:
-  struct Slot {
-    std::unique_ptr<AxisScanSlot> scan;
-    std::uint64_t submitted = 0;  ///< slabs
-    std::uint64_t scanned = 0;
+  struct Thread {
+    std::unique_ptr<ThreadLines> lines;
+    ThreadTurns turns;
   };
 
-  std::vector<Slot> make_slots(const StagingPlan& plan, const AxisScanSpec& spec, int count) const {
-    std::vector<Slot> slots;
-    for (int slot = 0; slot < count; ++slot)
-      slots.push_back({std::make_unique<AxisScanSlot>(plan, spec, time_origin_)});
-    return slots;
+  std::vector<Thread> make_threads(const StagingPlan& plan, const AxisScanSpec& spec,
+                                   const AxisLayout& layout) const {
+    std::vector<Thread> threads;
+    for (int thread = 0; thread < layout.slabs.slots; ++thread)
+      threads.push_back({std::make_unique<ThreadLines>(plan, spec, time_origin_),
+                         ThreadTurns(thread, layout.under_way)});
+    return threads;
   }
 
   static SubmittedSlabs make_slabs(const StagingPlan& plan, const AxisScanSpec& spec,
                                    const AxisLayout& layout) {
     SubmittedSlabs slabs;
-    for (int turn = 0; turn < layout.slabs.slots * layout.turns; ++turn)
+    for (int place = 0; place < layout.slabs.slots * layout.under_way; ++place)
       slabs.push_back(std::make_unique<SubmittedSlab>(widening(plan, spec)));
     return slabs;
   }
 
-  std::vector<SpanTimer*> timers(SpanTimer& (AxisScanSlot::*timer)()) const {
+  std::vector<SpanTimer*> timers(SpanTimer& (ThreadLines::*timer)()) const {
     std::vector<SpanTimer*> timers;
-    for (const Slot& slot : slots_) timers.push_back(&((*slot.scan).*timer)());
+    for (const Thread& thread : threads_) timers.push_back(&((*thread.lines).*timer)());
     return timers;
   }
 
-  int turn_of(std::uint64_t slab) const {
-    return static_cast<int>(slab % static_cast<unsigned>(ahead_));
-  }
+  SubmittedSlab& slab_at(int place) const { return *slabs_.at(static_cast<std::size_t>(place)); }
 
-  /// Returns a slot and makes its device current.
-  Slot& at(int slot) {
+  /// Returns a thread's state and makes its device current.
+  Thread& at(int thread) {
     device_.activate();
-    return slots_.at(static_cast<std::size_t>(slot));
+    return threads_.at(static_cast<std::size_t>(thread));
   }
 
   Device device_;
-  int ahead_;
+  int under_way_;
   TimedEvent time_origin_;
-  std::vector<Slot> slots_;
+  std::vector<Thread> threads_;
   SubmittedSlabs slabs_;
   SlabFlow flow_;
 };
@@ -388,7 +388,7 @@ class CudaAxisScanEngine final : public AxisScanEngine {
 std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const Device& device, const StagingPlan& plan,
                                                       const AxisScanSpec& spec) {
   const AxisMemory memory = memory_for(plan, spec);
-  const AxisLayout layout = layout_of(plan, memory, spec.ahead, device.memory_limit());
+  const AxisLayout layout = layout_of(plan, memory, spec.under_way, device.memory_limit());
   return std::make_unique<CudaAxisScanEngine>(device, plan, spec, layout, memory);
 }
 

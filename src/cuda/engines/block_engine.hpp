@@ -21,25 +21,25 @@ namespace warpfold::cuda {
 
 /// A BlockEngine, also of writers. A Block has target(), its LoadTarget, and work(), the SpanTimer
 /// of what is done with it.
-template <class Engine, class Block>
-class BlockEngineOf : public Engine {
+template <class Interface, class Block>
+class BlockEngineOf : public Interface {
  public:
   int blocks() const final { return layout_.blocks; }
   std::uint64_t block_elements() const final { return layout_.block_elements(); }
   bool decompresses() const final { return layout_.decompresses; }
 
-  std::span<std::byte> buffer(int reader, int block, ElementRange places) final {
+  Ticket take(int thread, int block, ElementRange places) final {
     if (plan_.pieces.staging != Staging::chunks) validate_piece(block, places.first, places.count);
     device_.activate();
-    return loads_.buffer(reader, places.count);
+    return {loads_.buffer(thread, places.count), thread, block};
   }
 
-  void load(int reader, int block, const StagedChunks& piece) final {
+  void submit(const Ticket& ticket, const StagedChunks& piece) final {
     if (piece.target.elements > block_elements())
       throw Error("a block of " + std::to_string(piece.target.elements) + " elements is too large",
                   std::to_string(block_elements()) + " fit", "");
     device_.activate();
-    loads_.load(reader, block, at(blocks_, block).target(), piece);
+    loads_.load(ticket.thread, ticket.slot, at(blocks_, ticket.slot).target(), piece);
   }
 
   std::vector<StageTiming> timings() const final {

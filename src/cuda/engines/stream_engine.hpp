@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "core/engine/stream_engines.hpp"
@@ -16,16 +15,14 @@ namespace warpfold::cuda {
 template <class Result, class Stage>
 class ResultEngineOf : public ResultEngine<Result> {
  public:
-  int slots() const final { return flow_.layout().slots; }
-  std::span<std::byte> buffer(int slot) final { return flow_.buffer(slot); }
+  int threads() const final { return flow_.threads(); }
   std::uint64_t slab_elements() const final { return flow_.layout().slot.elements; }
   bool decompresses() const final { return flow_.layout().decompresses; }
   bool is_ready() final { return flow_.batches().is_ready(); }
   void proceed() final { flow_.batches().proceed(); }
   void flush() final { flow_.batches().flush(); }
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) final {
-    flow_.submit(slot, slot, slab, indices);
-  }
+  Ticket take(int thread) final { return flow_.take(thread); }
+  void submit(const Ticket& ticket, const StagedChunks& slab) final { flow_.submit(ticket, slab); }
   std::vector<StageTiming> timings() const final { return flow_.timings(); }
 
  protected:

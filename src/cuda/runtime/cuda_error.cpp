@@ -20,7 +20,7 @@ std::string suggestion(cudaError_t status) {
     case cudaErrorInsufficientDriver:
       return "Update the driver or use `backend` cpu.";
     case cudaErrorDevicesUnavailable:
-      return "Leave the GPU to one process at a time (its compute mode) or use `backend` cpu.";
+      return "End the other process (the GPU's compute mode allows one), or use `backend` cpu.";
     default:
       return "See the system's log, or use `backend` cpu.";
   }
@@ -48,7 +48,7 @@ bool loses_gpu(cudaError_t status) {
 }
 
 std::string text_of(cudaError_t status) {
-  return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
+  return std::string(cudaGetErrorName(status)) + " (" + cudaGetErrorString(status) + ")";
 }
 
 /// Returns the current GPU's place on the bus, which needs nothing that was lost; "?" where it
@@ -73,7 +73,7 @@ Error lost_gpu(cudaError_t status, const std::string& action) {
   return Error("GPU " + gpu + " of " + host_name() + " was lost",
                action + " failed with " + text_of(status),
                "Look for its Xid in 'dmesg' and at 'nvidia-smi -q -i " + gpu +
-                   "'; run without it (CUDA_VISIBLE_DEVICES), or use `backend` cpu.");
+                   "'. Run without it (CUDA_VISIBLE_DEVICES), or use `backend` cpu.");
 }
 
 }  // namespace

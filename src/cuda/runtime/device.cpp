@@ -97,7 +97,7 @@ std::string unavailable_reason() {
   const auto [count, status] = answered_device_count();
   if (status == cudaSuccess || status == cudaErrorNoDevice)
     return count == 0 ? "no CUDA device is visible" : "";
-  return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
+  return std::string(cudaGetErrorName(status)) + " (" + cudaGetErrorString(status) + ")";
 }
 
 }  // namespace warpfold::cuda

@@ -298,7 +298,7 @@ class FastFloatSumScan final : public OnePassFloatScan {
   explicit FastFloatSumScan(const ScanSpec& spec)
       : OnePassFloatScan(spec), one_pass_(spec.input.type, spec.output, ScanOperation::sum) {
     if (spec.input.order != native_byte_order)
-      throw Error("a sum in the elements' own arithmetic takes them in native byte order", "",
+      throw Error("a sum in the elements' own arithmetic needs native byte order", "",
                   "Swap their bytes first, or ask for the reproducible sum.");
   }
 

@@ -52,13 +52,13 @@ std::optional<BlockLayout> decompressing_layout(
   return BlockLayout{blocks, tiles, blocks, true, loader};
 }
 
-/// Says how many chunk loaders, one for each reader at best, may share half the memory: at least
+/// Says how many chunk loaders, one for each thread at best, may share half the memory: at least
 /// one where pieces come as chunks.
 int loaders_that_fit(const BlockEnginePlan& plan, std::uint64_t limit) {
   if (plan.pieces.staging != Staging::chunks) return 0;
   const std::uint64_t fitting = limit / 2 / loader_bytes(plan);
   return static_cast<int>(
-      std::clamp<std::uint64_t>(fitting, 1, static_cast<unsigned>(std::max(plan.pieces.slots, 1))));
+      std::clamp<std::uint64_t>(fitting, 1, static_cast<unsigned>(plan.pieces.slots())));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace warpfold::cuda {
 
 int BlockLoads::streams(const BlockEnginePlan& plan, const BlockLayout& layout) {
-  return plan.pieces.staging == Staging::chunks ? layout.loaders : std::max(plan.pieces.slots, 1);
+  return plan.pieces.staging == Staging::chunks ? layout.loaders : plan.pieces.slots();
 }
 
 BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
@@ -29,7 +29,7 @@ BlockLoads::BlockLoads(const BlockEnginePlan& plan, const BlockLayout& layout,
   const std::uint64_t staged_bytes =
       chunks ? ChunkLoader::buffer_bytes(buffer_bytes_, layout.loader.slab_chunks)
              : std::max(buffer_bytes_, piece_elements * element_bytes_);
-  for (int reader = 0; reader < std::max(plan.pieces.slots, 1); ++reader)
+  for (int reader = 0; reader < plan.pieces.slots(); ++reader)
     readers_.push_back(std::make_unique<StagingBuffers>(2, staged_bytes, time_origin));
 }
 
@@ -49,7 +49,7 @@ void BlockLoads::load(int reader, int block, LoadTarget& target, const StagedChu
   with_load_stream(reader, target, [&](LoadStream& load, std::byte* to) {
     if (!load.loader) return copy_run(staged, piece, element_bytes_, to, load.stream.get());
     load.loader->clear();
-    load.loader->copy(staged, piece, {}, element_bytes_, load.stream.get());
+    load.loader->copy(staged, piece, element_bytes_, load.stream.get());
     load.loader->assemble(0, to, load.stream.get());
   });
 }
@@ -58,7 +58,7 @@ void BlockLoads::load(int reader, int block, LoadTarget& target, const StagedChu
 bool BlockLoads::add(LoadStream& load, StagingBuffer& from, const StagedChunks& piece) {
   const ElementRange block{piece.target.origin, piece.target.elements};
   const std::lock_guard lock(load.mutex);
-  load.loader->copy(from, piece, {}, element_bytes_, load.stream.get());
+  load.loader->copy(from, piece, element_bytes_, load.stream.get());
   load.chunks += piece.chunks.size();
   return load.chunks == chunks_overlapping(piece.grid, block).count;
 }

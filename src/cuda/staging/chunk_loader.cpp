@@ -109,8 +109,8 @@ std::byte* ChunkLoader::leave_compressed(const StagedChunk& chunk, const std::by
   return place;
 }
 
-void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices,
-                       std::size_t element_bytes, cudaStream_t stream) {
+void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, std::size_t element_bytes,
+                       cudaStream_t stream) {
   if (!has_room() || compressed_.size() + compressed_chunks(slab) > size_.compressed)
     throw Error("a slab of " + std::to_string(slab.chunks.size()) + " chunks is too much",
                 std::to_string(size_.slabs) + " slabs and " + std::to_string(size_.compressed) +
@@ -124,6 +124,7 @@ void ChunkLoader::copy(StagingBuffer& from, const StagedChunks& slab, const BoxI
   std::byte* const staged = parts_.staged + used_;
   std::byte* const device_table = is_together ? staged + range.size() : large_table(table);
 
+  const BoxIndices& indices = slab.indices_of_extrema();
   std::memcpy(host_table, &indices, sizeof(indices));
   auto* const chunks = reinterpret_cast<StagedChunk*>(host_table + chunks_offset);
   std::ranges::transform(slab.chunks, chunks, [&](StagedChunk chunk) {

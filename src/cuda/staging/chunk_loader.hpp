@@ -49,8 +49,8 @@ class ChunkLoader {
 
   /// Adds a slab: starts copying its chunks in the buffer, of elements of `element_bytes`, and what
   /// describes them.
-  void copy(StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices,
-            std::size_t element_bytes, cudaStream_t stream);
+  void copy(StagingBuffer& from, const StagedChunks& slab, std::size_t element_bytes,
+            cudaStream_t stream);
 
   std::size_t slabs() const { return slabs_.size(); }
 
@@ -72,7 +72,7 @@ class ChunkLoader {
   /// Starts bringing a slab's chunks to their places behind `elements`, aligned to 16 bytes.
   void assemble(std::size_t slab, std::byte* elements, cudaStream_t stream) const;
 
-  /// Returns the indices of a slab, in device memory.
+  /// Returns the indices that extrema of a slab get, in device memory.
   const BoxIndices* indices(std::size_t slab = 0) const { return slabs_[slab].indices; }
 
  private:

@@ -28,17 +28,16 @@ SlabBatch::SlabBatch(const StagingPlan& plan, const SlabPurpose& purpose, const 
   take({}, nullptr);
 }
 
-void SlabBatch::add(int slot, StagingBuffer& from, const StagedChunks& slab,
-                    const BoxIndices& indices) {
+void SlabBatch::add(int slot, StagingBuffer& from, const StagedChunks& slab) {
   const std::uint64_t elements = slab.target.elements;
   if (elements > layout_.elements)
     throw Error("a slab of " + std::to_string(elements) + " elements is too large",
                 "the slot holds " + std::to_string(layout_.elements), "");
   if (loader_)
-    loader_->copy(from, slab, indices, size_of(format_.type), stream());
+    loader_->copy(from, slab, size_of(format_.type), stream());
   else
     copy_run(from, slab);
-  slabs_.push_back({elements, loader_ ? 0 : indices.first, slot, slab.indices});
+  slabs_.push_back({elements, slot, slab.indices});
 }
 
 void SlabBatch::copy_run(StagingBuffer& from, const StagedChunks& slab) {
@@ -75,8 +74,15 @@ void SlabBatch::finish() {
 }
 
 void SlabBatch::take(const Slab& slab, const BoxIndices* indices) {
-  SlabValues values{elements_.data(), slab.elements, format_,   slab.first_index, indices,
-                    nullptr,          nullptr,       slab.slot, slab.flat};
+  SlabValues values{.elements = elements_.data(),
+                    .count = slab.elements,
+                    .format = format_,
+                    .first_index = indices == nullptr ? slab.flat.first : 0,
+                    .indices = indices,
+                    .selected = nullptr,
+                    .places = nullptr,
+                    .slot = slab.slot,
+                    .flat = slab.flat};
   if (selected_) {
     selected_->select(elements_.data(), slab.elements, slab.flat, stream());
     values.elements = selected_->values();
@@ -87,24 +93,22 @@ void SlabBatch::take(const Slab& slab, const BoxIndices* indices) {
   stage_->take(values, stream());
 }
 
-void SlabBatches::submit(int slot, StagingBuffer& from, const StagedChunks& slab,
-                         const BoxIndices& indices) {
+void SlabBatches::submit(int slot, StagingBuffer& from, const StagedChunks& slab) {
   if (!shared_) {
     SlabBatch& batch = *batches_[static_cast<std::size_t>(slot)];
-    batch.add(slot, from, slab, indices);
+    batch.add(slot, from, slab);
     batch.start();
     return batch.finish();
   }
   proceed();
-  while (!add(slot, from, slab, indices)) wait_for_room();
+  while (!add(slot, from, slab)) wait_for_room();
 }
 
 /// Adds a slab to the batch that is being filled; returns whether there is one.
-bool SlabBatches::add(int slot, StagingBuffer& from, const StagedChunks& slab,
-                      const BoxIndices& indices) {
+bool SlabBatches::add(int slot, StagingBuffer& from, const StagedChunks& slab) {
   const std::lock_guard lock(mutex_);
   if (states_[filling_] != State::filling) return false;
-  batches_[filling_]->add(slot, from, slab, indices);
+  batches_[filling_]->add(slot, from, slab);
   if (!batches_[filling_]->has_room()) start_filled();
   return true;
 }

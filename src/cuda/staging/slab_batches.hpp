@@ -35,7 +35,7 @@ struct SlabValues {
   const BoxIndices* indices;      ///< in device memory
   const std::uint64_t* selected;  ///< their number, in device memory; null: `count`
   const std::uint32_t* places;    ///< places of selected elements in the slab, if wanted
-  int slot;                       ///< that brought it
+  int slot;                       ///< slot of its ticket
   BoxIndices flat;                ///< indices in the dataset, of the slab's places
 };
 
@@ -65,7 +65,7 @@ class SlabBatch {
   bool empty() const { return slabs_.empty(); }
 
   /// Starts copying a slot's slab.
-  void add(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+  void add(int slot, StagingBuffer& from, const StagedChunks& slab);
 
   /// Starts decompressing the slabs that were added.
   void start();
@@ -79,7 +79,6 @@ class SlabBatch {
  private:
   struct Slab {
     std::uint64_t elements;
-    std::uint64_t first_index;
     int slot;
     BoxIndices flat;
   };
@@ -104,7 +103,7 @@ class SlabBatch {
 /// Brings slabs to batches. Threads may call it at once, until finish().
 class SlabBatches {
  public:
-  /// Slots have each a batch of its own; or, where batches are shared, they fill one together after
+  /// Slots have each a batch of its own; or, where batches are shared, all fill one together after
   /// the other, and whoever comes by sees to those that are decompressed.
   SlabBatches(std::vector<std::unique_ptr<SlabBatch>> batches, bool shared)
       : batches_(std::move(batches)), shared_(shared), states_(batches_.size(), State::filling) {}
@@ -118,7 +117,7 @@ class SlabBatches {
   void proceed();
 
   /// Takes a slot's slab.
-  void submit(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+  void submit(int slot, StagingBuffer& from, const StagedChunks& slab);
 
   /// Starts the batch that is being filled.
   void flush();
@@ -130,7 +129,7 @@ class SlabBatches {
  private:
   enum class State : std::uint8_t { filling, decompressing, finishing };
 
-  bool add(int slot, StagingBuffer& from, const StagedChunks& slab, const BoxIndices& indices);
+  bool add(int slot, StagingBuffer& from, const StagedChunks& slab);
   std::size_t started_first() const;
   void start_filled();
   void wait_for_room();

@@ -1,5 +1,6 @@
 #include "cuda/staging/slab_flow.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "cuda/staging/chunk_loader.hpp"
@@ -16,8 +17,10 @@ SlabFlow::SlabFlow(const Device& device, const StagingPlan& plan, const SlabPurp
           ? ChunkLoader::buffer_bytes(layout.slot.staging_bytes, layout.loader.slab_chunks)
           : layout.slot.staging_bytes;
   std::vector<SpanTimer*> copies;
-  for (int slot = 0; slot < layout.slots; ++slot) {
-    buffers_.push_back(std::make_unique<StagingBuffers>(slot_buffers, bytes, time_origin));
+  const int threads = std::clamp(plan.threads, 1, layout.slots);
+  for (int thread = 0; thread < threads; ++thread) {
+    const int slots = (layout.slots - thread + threads - 1) / threads;
+    buffers_.push_back(std::make_unique<StagingBuffers>(slots * slot_buffers, bytes, time_origin));
     buffers_.back()->append_copies(copies);
   }
   std::vector<std::unique_ptr<SlabBatch>> batches;
@@ -35,14 +38,15 @@ SlabFlow::SlabFlow(const Device& device, const StagingPlan& plan, const SlabPurp
   show(work, working);
 }
 
-std::span<std::byte> SlabFlow::buffer(int slot) {
-  return at(slot).fill().first(layout_.slot.staging_bytes);
+Ticket SlabFlow::take(int thread) {
+  StagingBuffers& buffers = at(thread);
+  return {buffers.fill().first(layout_.slot.staging_bytes), thread,
+          thread + buffers.turn() * threads()};
 }
 
-void SlabFlow::submit(int slot, int destination, const StagedChunks& slab,
-                      const BoxIndices& indices) {
+void SlabFlow::submit(const Ticket& ticket, const StagedChunks& slab) {
   if (slab.target.elements == 0) return;
-  batches().submit(destination, at(slot).take(), slab, indices);
+  batches().submit(ticket.slot, at(ticket.thread).take(), slab);
 }
 
 SlabBatches& SlabFlow::batches() {
@@ -59,9 +63,9 @@ std::vector<StageTiming> SlabFlow::timings() const {
   return timings_of(stages_);
 }
 
-StagingBuffers& SlabFlow::at(int slot) {
+StagingBuffers& SlabFlow::at(int thread) {
   device_.activate();
-  return *buffers_.at(static_cast<std::size_t>(slot));
+  return *buffers_.at(static_cast<std::size_t>(thread));
 }
 
 }  // namespace warpfold::cuda

@@ -5,10 +5,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "core/engine/engine.hpp"
 #include "core/engine/staging_plan.hpp"
 #include "core/layout/staged_chunks.hpp"
 #include "cuda/runtime/device.hpp"
@@ -20,13 +20,14 @@
 
 namespace warpfold::cuda {
 
-/// Slabs' way from the page-locked memory of slots to batches. Calls make its device current.
+/// Slabs' way from page-locked memory, which threads take, to batches. Calls make its device
+/// current.
 class SlabFlow {
  public:
   /// Makes the stage of a batch.
   using MakeStage = std::function<std::unique_ptr<SlabStage>()>;
 
-  /// `slot_buffers` is how many slabs of a slot are on their way to the GPU at once, `work` the
+  /// `slot_buffers` is how many slabs per slot are on their way to the GPU at once, `work` the
   /// name of what is done with them there, which takes the time of `other_work`, too.
   SlabFlow(const Device& device, const StagingPlan& plan, const SlabPurpose& purpose,
            const SlabLayout& layout, int slot_buffers, const char* work,
@@ -35,12 +36,14 @@ class SlabFlow {
 
   const SlabLayout& layout() const { return layout_; }
 
-  /// Returns a slot's memory for its next slab.
-  std::span<std::byte> buffer(int slot);
+  /// Returns how many threads can bring slabs at once: slots are shared out among them.
+  int threads() const { return static_cast<int>(buffers_.size()); }
 
-  /// Brings the slab in a slot's memory to a batch, unless it is empty; its stage gets
-  /// `destination` as the slot.
-  void submit(int slot, int destination, const StagedChunks& slab, const BoxIndices& indices);
+  /// Lends a thread memory for its next slab, in the next of its slots.
+  Ticket take(int thread);
+
+  /// Brings the slab in a ticket's memory to a batch, unless it is empty.
+  void submit(const Ticket& ticket, const StagedChunks& slab);
 
   SlabBatches& batches();
 
@@ -49,12 +52,12 @@ class SlabFlow {
   std::vector<StageTiming> timings() const;
 
  private:
-  StagingBuffers& at(int slot);
+  StagingBuffers& at(int thread);
 
   Device device_;
   SlabLayout layout_;
   StageRegistry* registry_;
-  std::vector<std::unique_ptr<StagingBuffers>> buffers_;  ///< one per slot
+  std::vector<std::unique_ptr<StagingBuffers>> buffers_;  ///< one per thread
   std::optional<SlabBatches> batches_;
   std::vector<std::unique_ptr<TimedStage>> stages_;
 };

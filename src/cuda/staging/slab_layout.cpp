@@ -70,7 +70,7 @@ std::optional<SlabLayout> SlotMemory::decompressing_layout(std::uint64_t limit) 
     loader.slabs = ceil_div(streams, batches * compressed.slab_chunks);
     loader.compressed = loader.slabs * compressed.slab_chunks;
     if (batches * (work_bytes(slot) + ChunkLoader::device_bytes(loader)) <= limit)
-      return SlabLayout{std::max(plan_.slots, 1), slot, true, static_cast<int>(batches), loader};
+      return SlabLayout{plan_.slots(), slot, true, static_cast<int>(batches), loader};
   }
   return std::nullopt;
 }
@@ -86,8 +86,8 @@ SlabLayout SlotMemory::layout(std::uint64_t limit) const {
   const SlotLayout planned = slot_for(slab_bytes);
   const std::uint64_t slots = limit / device_bytes(planned);
   if (slots > 0)
-    return batch_for_each(
-        std::min<std::uint64_t>(slots, static_cast<unsigned>(std::max(plan_.slots, 1))), planned);
+    return batch_for_each(std::min<std::uint64_t>(slots, static_cast<unsigned>(plan_.slots())),
+                          planned);
 
   // A slab of n times 64 KiB needs at most n times what one of 64 KiB needs.
   const std::uint64_t min_bytes = std::min(slab_bytes, min_slab_bytes);

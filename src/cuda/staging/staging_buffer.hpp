@@ -70,6 +70,9 @@ class StagingBuffers {
     return buffers_[std::exchange(turn_, (turn_ + 1) % buffers_.size())];
   }
 
+  /// Returns the number of the one that is filled, or is to be next.
+  int turn() const { return static_cast<int>(turn_); }
+
   void append_copies(std::vector<SpanTimer*>& timers) {
     for (StagingBuffer& buffer : buffers_) timers.push_back(&buffer.copies());
   }

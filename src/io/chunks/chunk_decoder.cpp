@@ -45,7 +45,7 @@ auto with_damage_reported(const std::string& problem, Undo&& undo) {
   try {
     return undo();
   } catch (const DamagedBytes& damage) {
-    throw Error(problem, damage.why, "Get the file again from where it came.");
+    throw Error(problem, damage.why, "Copy the file again from its source.");
   }
 }
 
@@ -60,9 +60,12 @@ std::optional<CompressedForm> left_form(const std::vector<Filter>& filters,
 }
 
 ChunkDecoder::ChunkDecoder(const std::vector<Filter>& filters, std::size_t element_bytes,
-                           std::uint64_t chunk_bytes)
-    : chunk_bytes_(chunk_bytes),
-      leaves_shuffle_(begins_with_plain_shuffle(filters, element_bytes, chunk_bytes)),
+                           std::uint64_t chunk_bytes, NarrowElements narrow)
+    : element_bytes_(element_bytes),
+      chunk_bytes_(chunk_bytes),
+      narrow_(narrow),
+      leaves_shuffle_(narrow.kind == NarrowElements::Kind::whole &&
+                      begins_with_plain_shuffle(filters, element_bytes, chunk_bytes)),
       moves_bytes_(element_bytes > 1) {
   std::uint64_t bytes = chunk_bytes;
   for (const Filter& filter : filters) {
@@ -112,6 +115,7 @@ bool ChunkDecoder::undo(std::span<const std::byte> stored, std::uint32_t skipped
   }
   require_chunk(bytes);
   if (bytes.data() != out.data()) std::memcpy(out.data(), bytes.data(), bytes.size());
+  widen(narrow_, element_bytes_, out);
   return shuffled && moves_bytes_;
 }
 

@@ -12,6 +12,7 @@
 #include "core/layout/staged_chunks.hpp"
 #include "io/filters/filter.hpp"
 #include "io/filters/filter_step.hpp"
+#include "io/filters/narrow_elements.hpp"
 
 namespace warpfold::io {
 
@@ -23,10 +24,10 @@ std::optional<CompressedForm> left_form(const std::vector<Filter>& filters,
 /// Undoes a dataset's filters without the HDF5 library. One object serves one thread.
 class ChunkDecoder {
  public:
-  /// Decodes chunks of `chunk_bytes` uncompressed bytes in elements of `element_bytes`. Throws
-  /// Error for a filter that this build can't undo.
+  /// Decodes chunks of `chunk_bytes` uncompressed bytes in elements of `element_bytes`, which are
+  /// widened where they are narrow. Throws Error for a filter that this build can't undo.
   ChunkDecoder(const std::vector<Filter>& filters, std::size_t element_bytes,
-               std::uint64_t chunk_bytes);
+               std::uint64_t chunk_bytes, NarrowElements narrow = {});
 
   /// A chunk's bytes, at most still shuffled and then compressed.
   struct LeftCompressed {
@@ -59,7 +60,9 @@ class ChunkDecoder {
 
   std::vector<std::unique_ptr<FilterStep>> steps_;
   std::vector<std::uint64_t> max_bytes_before_;  ///< each filter was applied
+  std::size_t element_bytes_;
   std::uint64_t chunk_bytes_;
+  NarrowElements narrow_;
   bool leaves_shuffle_ = false;
   bool moves_bytes_ = false;  ///< whether a shuffle changes anything
   std::array<std::vector<std::byte>, 2> scratch_;

@@ -154,7 +154,7 @@ class ChunkQuery {
     });
     if (status < 0 && failed_for_want_of_a_chunk()) return StoredChunk{};
     if (status < 0) {
-      throw Error(problem_, coordinates_.name(number) + ": " + take_library_causes(),
+      throw Error(problem_, coordinates_.name(number) + " is unreadable; " + take_library_causes(),
                   "Check the file with h5ls or h5dump.");
     }
     // A parallel HDF5 reads even no bytes.

@@ -48,7 +48,8 @@ class Scratch {
 }  // namespace
 
 std::optional<CompressedForm> left_form(const DatasetInfo& info) {
-  if (info.path != ReadPath::chunk) return std::nullopt;
+  if (info.path != ReadPath::chunk || info.narrow.kind != NarrowElements::Kind::whole)
+    return std::nullopt;
   return left_form(info.filters, size_of(info.format.type), chunk_bytes_of(info));
 }
 
@@ -78,7 +79,7 @@ class ChunkSource::Implementation {
   bool filtered() const { return !info_.filters.empty(); }
 
   ChunkDecoder make_decoder() const {
-    return {info_.filters, size_of(info_.format.type), chunk_bytes_};
+    return {info_.filters, size_of(info_.format.type), chunk_bytes_, info_.narrow};
   }
 
   /// Streams that are longer than any compressor makes them are not left.
@@ -130,7 +131,7 @@ class ChunkSource::Implementation {
     const DatasetInfo& part = parts_.part(place.part);
     throw Error(part.problem,
                 ChunkCoordinates(part).name(place.number) + " at byte " +
-                    std::to_string(offset_of(chunk(number).address)) + ": " + why,
+                    std::to_string(offset_of(chunk(number).address)) + " is unreadable; " + why,
                 suggestion);
   }
 

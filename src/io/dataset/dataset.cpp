@@ -220,7 +220,7 @@ class Dataset::Implementation {
     if (range.first > info_.elements || range.count > info_.elements - range.first) {
       throw Error(problem_,
                   "elements " + std::to_string(range.first) + " to " + std::to_string(range.end()) +
-                      " are asked for, it has " + std::to_string(info_.elements),
+                      " are requested, but it has " + std::to_string(info_.elements),
                   "");
     }
   }
@@ -229,7 +229,7 @@ class Dataset::Implementation {
     bool inside = box.start.size() == info_.shape.size() && box.count.size() == info_.shape.size();
     for (std::size_t d = 0; inside && d < info_.shape.size(); ++d)
       inside = box.start[d] <= info_.shape[d] && box.count[d] <= info_.shape[d] - box.start[d];
-    if (!inside) throw Error(problem_, "a box beyond its shape is asked for", "");
+    if (!inside) throw Error(problem_, "a box beyond its shape is requested", "");
   }
 
   void require_fitting(std::uint64_t elements, std::size_t buffer_bytes) const {

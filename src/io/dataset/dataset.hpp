@@ -17,6 +17,7 @@
 #include "io/files/byte_reader.hpp"
 #include "io/files/file_versions.hpp"
 #include "io/filters/filter.hpp"
+#include "io/filters/narrow_elements.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/read_path.hpp"
@@ -34,6 +35,7 @@ struct StoredDataset {
   std::string stored_file;  ///< file that contains it: differs from `file` after an external link
   std::set<std::string> link_files;  ///< that external links to it lie in; known to who opened it
   ElementFormat format;
+  NarrowElements narrow;    ///< elements of chunks are widened to `format`
   std::string stored_type;  ///< as users know it: "float32 big-endian", "bool", "enum of int8"
   /// Whether the attribute `_Unsigned` says that these signed integers have no sign.
   bool marked_unsigned = false;
@@ -47,7 +49,7 @@ struct StoredDataset {
   std::vector<std::uint64_t> chunk_shape;  ///< as stored; empty unless chunked
   std::vector<Filter> filters;             ///< in the order they were applied
   std::uint64_t stored_bytes = 0;
-  /// One element as it would be stored, for chunks that were never written.
+  /// One element in `format`, for chunks that were never written.
   std::array<std::byte, 8> fill = {};
   std::uint64_t unwritten_chunks = 0;  ///< counts all chunks, not only selected ones
   bool has_default_fill = false;       ///< elements of netCDF's default fill value are missing

@@ -33,7 +33,7 @@ Layout layout_of(hid_t creation, const std::string& problem) {
 }
 
 Error damaged_chunk_shape(const std::string& problem) {
-  return Error(problem, "the file is damaged: no chunks can have the shape that it tells",
+  return Error(problem, "the file is damaged, as no chunks can have the shape that it states",
                copy_again);
 }
 
@@ -242,6 +242,8 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
   const std::size_t element_bytes = H5Tget_size(file_type.get());
   const bool member = H5Tget_class(file_type.get()) == H5T_COMPOUND;
   const bool exact = type.exact && !member;
+  const bool widens = type.narrow.kind != NarrowElements::Kind::whole && !member;
+  if (widens) info.narrow = type.narrow;
   info.marked_unsigned = !member && is_marked_unsigned(dataset, info.format.type, problem);
   info.stored_shape = shape_of(dataset, problem);
   if (!member) take_missing_records(info, dataset, file_type.get());
@@ -261,9 +263,11 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
     info.fill = fill_value_of(creation, file_type.get(), problem);
     info.file_offset = contiguous_offset(dataset, info);
   }
-  choose_path(info, exact    ? reason_against_index(dataset, info)
-                    : member ? "it is one member of compound elements"
-                             : "HDF5 has to convert its elements");
+  const bool is_widened = widens && info.layout == Layout::chunked && !info.filters.empty();
+  if (is_widened) info.fill = fill_value_of(creation, make_type(info.format).get(), problem);
+  choose_path(info, exact || is_widened ? reason_against_index(dataset, info)
+                    : member            ? "it is one member of compound elements"
+                                        : "HDF5 has to convert its elements");
   return info;
 }
 

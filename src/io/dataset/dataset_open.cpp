@@ -43,7 +43,7 @@ std::string advice_on(hid_t file, const std::string& name) {
   std::error_code none;
   if (std::filesystem::is_regular_file(name, none))
     return "'" + name +
-           "' is a file: to join files, add `concat` and the dimension they go on along.";
+           "' is a file. To join files, add `concat` and the dimension along which they continue.";
   const std::string nearest = nearest_word(name, dataset_names(file));
   // Any two short names are close.
   const bool is_likely = name.size() > 3 || nearest_word(name, {nearest}, 0) == nearest;
@@ -71,7 +71,7 @@ void require_allowed_links(hid_t file, const std::string& name, const std::strin
   H5Eclear2(H5E_DEFAULT);
   const Error failure = library_error(problem, causes, "Check the file with h5ls or h5dump.");
   if (!link.empty() && failure.why() == causes)
-    throw Error(problem, link + ", which can't be opened",
+    throw Error(problem, link + ", which cannot be opened",
                 "Restore what it points to, or name another dataset.");
   if (has_link || !link.empty()) throw failure;
   throw Error(problem, "no such dataset; " + choices(file, "the file"), advice_on(file, name));
@@ -171,8 +171,9 @@ DatasetHandle open_stored_dataset(hid_t file, const std::string& file_path, cons
     case H5I_DATASET:
       break;
     case H5I_GROUP:
-      throw Error(problem, "it is a group; " + choices(object.get(), "the group"),
-                  "Give the path of a dataset; 'warpfold info " + file_path + "' lists them.");
+      throw Error(
+          problem, "it is a group; " + choices(object.get(), "the group"),
+          "Give the path of a dataset; run 'warpfold info " + file_path + "' to list them.");
     default:
       throw Error(problem, "it is a datatype", "Give the path of a dataset.");
   }

@@ -24,7 +24,7 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
                                   const std::string& of_other) {
   throw Error(
       "cannot concatenate '" + first.name + "' of '" + first.file + "' and '" + other.file + "'",
-      "their " + what + " differ: " + of_first + " and " + of_other, "Leave out one of them.");
+      "their " + what + " differ (" + of_first + " and " + of_other + ")", "Omit one of them.");
 }
 
 void require_alike(const DatasetInfo& first, const DatasetInfo& other, std::size_t dimension) {
@@ -45,7 +45,7 @@ bool have_equal_chunks(const DatasetInfo& one, const DatasetInfo& other) {
   const auto equal_filters = [](const Filter& a, const Filter& b) {
     return a.id == b.id && (a.id == filter_id::deflate || a.parameters == b.parameters);
   };
-  return other.path == one.path && other.layout == one.layout &&
+  return other.path == one.path && other.layout == one.layout && other.narrow == one.narrow &&
          other.chunk_shape == one.chunk_shape && other.fill == one.fill &&
          other.partial_edge_chunks_filtered == one.partial_edge_chunks_filtered &&
          std::ranges::equal(other.filters, one.filters, equal_filters);

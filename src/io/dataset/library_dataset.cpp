@@ -148,7 +148,7 @@ TypeHandle type_of_elements(hid_t stored, const std::string& member, const std::
 /// Says what to do about elements of a type that is not supported.
 std::string advice_on(hid_t stored) {
   if (H5Tget_class(stored) != H5T_COMPOUND) return supported_types_advice();
-  return "Name one of numbers among its members, as DATASET.MEMBER; 'warpfold info' lists them.";
+  return "Name a member of numbers as DATASET.MEMBER; run 'warpfold info' to list them.";
 }
 
 /// HDF5 refuses to read such a dataset if its fill value is undefined.

@@ -28,7 +28,7 @@ FileSeries::FileSeries(std::vector<std::string> paths, const std::string& proble
   for (const std::string& path : paths_) {
     const FileVersion version = version_of(path);
     if (version == FileVersion{})
-      throw Error(problem, "'" + path + "': " + describe_errno(ENOENT), "Restore it.");
+      throw Error(problem, "there is no file '" + path + "'", "Restore it.");
     begins_.push_back(end);
     end = round_up(end + version.bytes, apart) + apart;
   }

@@ -83,7 +83,7 @@ class BitshuffleStep : public FilterStep {
   void for_each_block(std::span<std::byte> out, std::size_t block_elements, Take take,
                       TakeRest take_rest) const {
     if (out.size() % element_bytes_ != 0) {
-      throw DamagedBytes{"bitshuffle: it has a part of an element"};
+      throw DamagedBytes{"its bitshuffle data end in a part of an element"};
     }
     const std::size_t grouped = out.size() / element_bytes_ / group * group;
     for (std::size_t first = 0; first < grouped; first += block_elements) {
@@ -113,17 +113,17 @@ class BitshuffleStep : public FilterStep {
     BigEndianReader reader(stored);
     const std::uint64_t bytes = reader.u64();
     const std::size_t block_bytes = reader.u32();
-    if (bytes > out.size()) throw DamagedBytes{"bitshuffle: it is longer than a chunk"};
+    if (bytes > out.size()) throw DamagedBytes{"its bitshuffle data are longer than a chunk"};
     const std::size_t block_elements = block_bytes / element_bytes_;
     if (block_elements == 0 || block_elements % group != 0) {
-      throw DamagedBytes{"bitshuffle: its blocks have " + std::to_string(block_bytes) + " bytes"};
+      throw DamagedBytes{"its bitshuffle blocks have " + std::to_string(block_bytes) + " bytes"};
     }
     for_each_block(
         out.first(bytes), block_elements,
         [&](std::span<std::byte> block) {
           planes_.resize(block.size());
           if (blocks_->decode(reader.bytes(reader.u32()), planes_) != block.size()) {
-            throw DamagedBytes{"bitshuffle: one of its blocks is too short"};
+            throw DamagedBytes{"one of its bitshuffle blocks is too short"};
           }
           unshuffle_bits(planes_, block);
         },

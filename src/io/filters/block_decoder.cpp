@@ -1,5 +1,8 @@
 #include "io/filters/block_decoder.hpp"
 
+#ifdef WARPFOLD_BLOSC
+#include <blosc.h>
+#endif
 #ifdef WARPFOLD_LZ4
 #include <lz4.h>
 #endif
@@ -101,6 +104,30 @@ class ZstdDecoder : public BlockDecoder {
 };
 #endif
 
+#ifdef WARPFOLD_BLOSC
+class BloscDecoder : public BlockDecoder {
+ public:
+  std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) override {
+    if (stored.size() < BLOSC_MIN_HEADER_LENGTH) throw DamagedBytes{damaged};
+    std::size_t bytes = 0;
+    std::size_t stored_bytes = 0;
+    std::size_t block_bytes = 0;
+    blosc_cbuffer_sizes(stored.data(), &bytes, &stored_bytes, &block_bytes);
+    if (stored_bytes > stored.size() ||
+        blosc_cbuffer_validate(stored.data(), stored_bytes, &bytes) != 0)
+      throw DamagedBytes{damaged};
+    if (bytes > out.size()) throw DamagedBytes{"its blosc stream is longer than the chunk"};
+    constexpr int threads = 1;
+    const int made = blosc_decompress_ctx(stored.data(), out.data(), bytes, threads);
+    if (made < 0 || static_cast<std::size_t>(made) != bytes) throw DamagedBytes{damaged};
+    return bytes;
+  }
+
+ private:
+  static constexpr const char* damaged = "its blosc stream is damaged";
+};
+#endif
+
 class LzfDecoder : public BlockDecoder {
  public:
   std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) override {
@@ -167,6 +194,10 @@ std::unique_ptr<BlockDecoder> make_block_decoder(int filter) {
 #ifdef WARPFOLD_ZSTD
   if (filter == filter_id::zstd) return std::make_unique<ZstdDecoder>();
 #endif
+#ifdef WARPFOLD_BLOSC
+  if (filter == filter_id::blosc) return std::make_unique<BloscDecoder>();
+#endif
+  if (filter == filter_id::blosc2) return make_blosc2_decoder();
   if (filter == filter_id::lzf) return std::make_unique<LzfDecoder>();
   return nullptr;
 }

@@ -19,11 +19,16 @@ class BlockDecoder {
   virtual std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) = 0;
 };
 
-/// Makes a decoder of a filter's LZ4 blocks or zstd frames by their library, none where this build
-/// has no such library, or of LZF streams: a control byte below 32 begins that many literals and
-/// one more; of others the upper 3 bits are the count less 2 of bytes that were made before, 7
-/// adding the next byte, and the lower 5 with another byte their distance less 1.
+/// Makes a decoder of a filter's LZ4 blocks, zstd frames, blosc or blosc2 buffers by their library,
+/// none where this build has no such library, or of LZF streams: a control byte below 32 begins
+/// that many literals and one more; of others the upper 3 bits are the count less 2 of bytes that
+/// were made before, 7 adding the next byte, and the lower 5 with another byte their distance
+/// less 1.
 std::unique_ptr<BlockDecoder> make_block_decoder(int filter);
+
+/// Makes a decoder of blosc2's frames of one chunk, which may be an array in blocks. Codecs that
+/// are plugins of the library are refused: it would start programs to find them.
+std::unique_ptr<BlockDecoder> make_blosc2_decoder();
 
 /// Undoes a filter whose chunk is one block; none without a decoder.
 std::unique_ptr<FilterStep> make_stream_step(std::unique_ptr<BlockDecoder> decoder);

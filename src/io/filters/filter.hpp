@@ -26,10 +26,15 @@ namespace filter_id {
 inline constexpr int deflate = 1;
 inline constexpr int shuffle = 2;
 inline constexpr int fletcher32 = 3;
+inline constexpr int szip = 4;
+inline constexpr int nbit = 5;
+inline constexpr int scale_offset = 6;
 inline constexpr int lzf = 32000;
+inline constexpr int blosc = 32001;
 inline constexpr int lz4 = 32004;
 inline constexpr int bitshuffle = 32008;
 inline constexpr int zstd = 32015;
+inline constexpr int blosc2 = 32026;
 
 }  // namespace filter_id
 }  // namespace warpfold::io

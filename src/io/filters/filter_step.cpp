@@ -7,10 +7,21 @@
 #include "io/filters/deflate.hpp"
 #include "io/filters/filter.hpp"
 #include "io/filters/fletcher32.hpp"
+#include "io/filters/nbit.hpp"
+#include "io/filters/scale_offset.hpp"
 #include "io/filters/shuffle.hpp"
+#include "io/filters/szip.hpp"
 
 namespace warpfold::io {
 namespace {
+
+class IdleStep : public FilterStep {
+ public:
+  std::span<const std::byte> undo(std::span<const std::byte> stored,
+                                  std::span<std::byte> /*out*/) override {
+    return stored;
+  }
+};
 
 std::unique_ptr<FilterStep> make_unshuffle(const Filter& filter) {
   const std::size_t element_bytes = parameter(filter, 0);
@@ -30,6 +41,8 @@ std::unique_ptr<FilterStep> make_bitshuffle(const Filter& filter) {
 
 }  // namespace
 
+std::unique_ptr<FilterStep> make_idle_step() { return std::make_unique<IdleStep>(); }
+
 std::unique_ptr<FilterStep> make_filter_step(const Filter& filter) {
   switch (filter.id) {
     case filter_id::deflate:
@@ -38,7 +51,15 @@ std::unique_ptr<FilterStep> make_filter_step(const Filter& filter) {
       return make_unshuffle(filter);
     case filter_id::fletcher32:
       return make_fletcher32_step();
+    case filter_id::szip:
+      return make_szip_step(filter);
+    case filter_id::nbit:
+      return make_nbit_step(filter);
+    case filter_id::scale_offset:
+      return make_scale_offset_step(filter);
     case filter_id::lzf:
+    case filter_id::blosc:
+    case filter_id::blosc2:
     case filter_id::zstd:
       return make_stream_step(make_block_decoder(filter.id));
     case filter_id::lz4:
@@ -59,9 +80,12 @@ std::string undecodable_filters(const std::vector<Filter>& filters) {
 }
 
 std::string decodable_filters() {
-  std::string names = "deflate, shuffle, fletcher32, bitshuffle, lzf";
+  std::string names = "deflate, shuffle, fletcher32, nbit, scaleoffset, bitshuffle, lzf";
+  if (make_szip_step(Filter{filter_id::szip, "", true, {0, 8, 8, 8}})) names += ", szip";
   if (make_block_decoder(filter_id::lz4)) names += ", lz4";
   if (make_block_decoder(filter_id::zstd)) names += ", zstd";
+  if (make_block_decoder(filter_id::blosc)) names += ", blosc";
+  if (make_block_decoder(filter_id::blosc2)) names += ", blosc2";
   return names;
 }
 

@@ -26,6 +26,9 @@ class FilterStep {
                                           std::span<std::byte> out) = 0;
 };
 
+/// Makes a step of a filter that leaves the bytes as they are.
+std::unique_ptr<FilterStep> make_idle_step();
+
 /// Makes the step; none for a filter that this build can't undo with these parameters.
 std::unique_ptr<FilterStep> make_filter_step(const Filter& filter);
 

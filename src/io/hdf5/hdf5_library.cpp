@@ -55,16 +55,16 @@ std::string take_library_causes() {
   std::vector<std::string> causes;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, collect_cause, &causes);
   H5Eclear2(H5E_DEFAULT);
-  std::string text = "HDF5";
-  for (std::size_t i = 0; i < causes.size(); ++i) text += (i == 0 ? ": " : "; ") + causes[i];
-  return causes.empty() ? "HDF5 gives no reason" : text;
+  std::string text = "HDF5 failed";
+  for (std::size_t i = 0; i < causes.size(); ++i) text += (i == 0 ? " (" : "; ") + causes[i];
+  return causes.empty() ? "HDF5 gives no reason" : text + ")";
 }
 
 Error library_error(const std::string& problem, const std::string& causes,
                     const std::string& suggestion) {
   // Headers of objects have had the same two versions since HDF5 1.8.
   if (causes.find("object header version number") != std::string::npos)
-    return Error(problem, "it is damaged: its header is no header of an object",
+    return Error(problem, "its object header is damaged",
                  "Copy the file again, or write it again: its writer may have been killed.");
   if (causes.find("version number") == std::string::npos) return Error(problem, causes, suggestion);
   unsigned major = 0;

@@ -90,6 +90,12 @@ StoredType describe_integer(hid_t type) {
   stored.name = with_order(stored.name, bytes, *order);
   if (const auto element = integer_type(bytes, is_signed)) {
     stored.format = ElementFormat{*element, bytes == 1 ? native_byte_order : *order};
+    if (!stored.exact) {
+      using enum NarrowElements::Kind;
+      stored.narrow = {is_signed ? with_sign : without_sign, stored.format->order,
+                       static_cast<unsigned>(precision),
+                       static_cast<unsigned>(require(H5Tget_offset(type), cannot_inspect))};
+    }
   }
   return stored;
 }
@@ -122,6 +128,15 @@ std::string name_of_odd_float(const FloatFields& fields) {
               : " and the exponent bias " + std::to_string(fields.bias));
 }
 
+/// Tells whether a float has the sign, the exponent and the first bits of the mantissa of another,
+/// in adjacent bits.
+bool shortens(const FloatFields& fields, const FloatFields& whole) {
+  const bool adjacent = fields.exponent == fields.mantissa + fields.mantissa_bits &&
+                        fields.sign == fields.exponent + fields.exponent_bits;
+  return adjacent && fields.bytes == whole.bytes && fields.exponent_bits == whole.exponent_bits &&
+         fields.bias == whole.bias && fields.mantissa_bits < whole.mantissa_bits;
+}
+
 StoredType describe_float(hid_t type) {
   FloatFields fields;
   require(H5Tget_fields(type, &fields.sign, &fields.exponent, &fields.exponent_bits,
@@ -130,13 +145,22 @@ StoredType describe_float(hid_t type) {
   fields.bias = H5Tget_ebias(type);
   fields.bytes = H5Tget_size(type);
   const auto order = byte_order(type);
-  const bool plain = H5Tget_precision(type) == 8 * fields.bytes && H5Tget_offset(type) == 0 &&
-                     H5Tget_norm(type) == H5T_NORM_IMPLIED;
+  const bool implied = H5Tget_norm(type) == H5T_NORM_IMPLIED;
+  const bool plain =
+      implied && H5Tget_precision(type) == 8 * fields.bytes && H5Tget_offset(type) == 0;
   StoredType stored;
   stored.name = name_of_odd_float(fields);
   for (const FloatKind& kind : float_kinds) {
-    if (!plain || fields != kind.fields) continue;
-    stored.name = kind.name;
+    if (plain && fields == kind.fields) {
+      stored.name = kind.name;
+      stored.exact = order.has_value();
+    } else if (order && implied && fields.bytes > 2 && shortens(fields, kind.fields)) {
+      stored.narrow = {NarrowElements::Kind::floating, *order,
+                       static_cast<unsigned>(1 + fields.exponent_bits + fields.mantissa_bits),
+                       static_cast<unsigned>(fields.mantissa)};
+    } else {
+      continue;
+    }
     if (order) stored.format = ElementFormat{kind.type, *order};
   }
   if (!order) {
@@ -144,7 +168,6 @@ StoredType describe_float(hid_t type) {
   } else {
     stored.name = with_order(stored.name, fields.bytes, *order);
   }
-  stored.exact = stored.format.has_value();
   return stored;
 }
 

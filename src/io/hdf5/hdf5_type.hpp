@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "io/filters/narrow_elements.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/element_type.hpp"
 
@@ -14,9 +15,10 @@ namespace warpfold::io {
 struct StoredType {
   std::string name;                     ///< "float32 big-endian", "bool", "enum of int8", ...
   std::optional<ElementFormat> format;  ///< none for an unsupported type
-  /// Tells whether the stored bits are those of `format`; not so for integers narrower than their
-  /// bytes and times of 64 bits, which HDF5 has to convert.
+  /// Tells whether the stored bits are those of `format`; not so for numbers narrower than their
+  /// bytes and times of 64 bits, which HDF5 converts.
   bool exact = false;
+  NarrowElements narrow = {};  ///< numbers that are widened to `format`
 };
 
 /// Tells integers and enumerations by size and sign and floats by their fields. Types of one byte

@@ -118,6 +118,10 @@ bool register_decoder(const Filter& filter) {
   switch (filter.id) {
     case filter_id::lzf:
       return register_one<filter_id::lzf>();
+    case filter_id::blosc:
+      return register_one<filter_id::blosc>();
+    case filter_id::blosc2:
+      return register_one<filter_id::blosc2>();
     case filter_id::lz4:
       return register_one<filter_id::lz4>();
     case filter_id::bitshuffle:

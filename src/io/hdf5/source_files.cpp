@@ -142,7 +142,7 @@ SourceFile open_source_file(const std::string& file_path, const std::string& sou
   }
   throw Error(problem,
               "the source file '" + source + "' of this virtual dataset " +
-                  (failure ? "cannot be opened: " + failure->why() : "is missing"),
+                  (failure ? "cannot be opened (" + failure->why() + ")" : "is missing"),
               "Put it beside the virtual dataset's file, or set HDF5_VDS_PREFIX to its folder.");
 }
 
@@ -210,8 +210,8 @@ void require_external_file(const std::string& file, const std::string& problem) 
   const bool is_there = ::stat(file.c_str(), &status) == 0;
   if (is_there && S_ISREG(status.st_mode)) return;
   throw Error(problem,
-              "its raw file '" + file +
-                  "': " + (is_there ? "it is not a regular file" : describe_errno(errno)),
+              "its raw file '" + file + "' cannot be used (" +
+                  (is_there ? "it is not a regular file" : describe_errno(errno)) + ")",
               "Restore it, or set HDF5_EXTFILE_PREFIX to its folder.");
 }
 
@@ -230,7 +230,7 @@ class SourceCheck {
       return;
     }
     if (depth == deepest_nesting) {
-      throw Error(problem_, "its virtual datasets rest on each other",
+      throw Error(problem_, "its virtual datasets refer to each other",
                   "Make the virtual dataset again.");
     }
     std::size_t count = 0;

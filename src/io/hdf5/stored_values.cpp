@@ -188,7 +188,7 @@ std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {
   require(H5Sget_simple_extent_dims(space.get(), extents.data(), maximum.data()), problem);
   for (std::size_t d = 0; d < extents.size(); ++d) {
     if (extents[d] > maximum[d])
-      throw Error(problem, "the file is damaged: an extent exceeds its maximum", copy_again);
+      throw Error(problem, "the file is damaged, as an extent exceeds its maximum", copy_again);
   }
   return {extents.begin(), extents.end()};
 }

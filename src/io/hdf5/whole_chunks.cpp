@@ -250,7 +250,7 @@ void WholeChunks::refuse(const Place& place, const std::string& why) const {
   std::string name;
   for (const hsize_t coordinate : place)
     name += (name.empty() ? "chunk [" : ", ") + std::to_string(coordinate);
-  throw Error(problem_, name + "]: " + why, "Get the file again from where it came.");
+  throw Error(problem_, name + "] is unreadable; " + why, "Copy the file again from its source.");
 }
 
 }  // namespace warpfold::io

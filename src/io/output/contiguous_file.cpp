@@ -16,7 +16,8 @@ namespace {
                                       std::uint64_t bytes_left) {
   if (error != ENOSPC && error != EDQUOT) throw Error(problem, describe_errno(error), "");
   const std::string what = error == ENOSPC ? "not enough space" : "the disk quota is used up";
-  throw Error(problem, what + ": " + std::to_string(bytes_left) + " bytes of this write are left",
+  throw Error(problem,
+              what + ", " + std::to_string(bytes_left) + " bytes of this write are not written",
               "Free some space, or name an output elsewhere.");
 }
 

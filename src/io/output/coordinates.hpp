@@ -64,7 +64,7 @@ inline const std::vector<std::string> names_of_others{"ancillary_variables", "ce
 /// Says that a variable of the output has not all of the input's attributes.
 inline std::string lacks_attributes(const std::string& name) {
   return "'" + name +
-         "' lacks attributes of the input's that this HDF5 can't decode. A newer one can.";
+         "' lacks attributes of the input's that this HDF5 cannot decode. A newer one can.";
 }
 
 /// Reads the coordinates of a dataset, as far as they are left: variables of dimensions that are

@@ -40,7 +40,7 @@ void require_valid_chunks(const OutputDataset& spec) {
   if (chunk_shape.size() != spec.shape.size()) {
     throw_bad_storage(spec,
                       "the chunks have " + std::to_string(chunk_shape.size()) +
-                          " dimensions, the dataset has " + std::to_string(spec.shape.size()),
+                          " dimensions, but the dataset has " + std::to_string(spec.shape.size()),
                       "Give a chunk extent for each dimension.");
   }
   std::uint64_t max_elements = max_stored_chunk_bytes / size_of(spec.format.type);
@@ -112,7 +112,7 @@ void require_valid_storage(const OutputDataset& spec) {
   const std::string whole = '/' + spec.dataset + '/';
   if (last == std::string::npos || spec.dataset.back() == '/' ||
       whole.find("/../") != std::string::npos) {
-    throw usage_error("cannot write a dataset '" + spec.dataset + "'", "that is no dataset's path",
+    throw usage_error("cannot write a dataset '" + spec.dataset + "'", "it is not a dataset's path",
                       "Give a name such as 'x' or 'group/x'.");
   }
   if (spec.shape.size() > H5S_MAX_RANK) {
@@ -126,8 +126,7 @@ void require_valid_storage(const OutputDataset& spec) {
     require_valid_chunks(spec);
   } else if (storage.deflate_level || storage.shuffle || storage.fletcher32) {
     if (spec.shape.empty())
-      throw_bad_storage(spec, "it is a scalar, which has no chunks to filter",
-                        "Leave out the filters.");
+      throw_bad_storage(spec, "it is a scalar, which has no chunks to filter", "Omit the filters.");
     throw_bad_storage(spec, "filters need chunks", "Give a chunk shape too.");
   }
 }
@@ -162,7 +161,7 @@ void require_own_groups(hid_t file, const std::string& path, const std::string& 
     throw Error(problem,
                 "'" + group + "' is " + (link.empty() ? "a link" : link) +
                     (object ? ", which lies in '" + stored_file_of(object.get(), problem) + "'"
-                            : ", which can't be opened"),
+                            : ", which cannot be opened"),
                 "Give the dataset a path in the file itself.");
   }
 }

@@ -91,7 +91,7 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
   for (const char* name : {"bounds", "climatology"}) meaning.cells.push_back(text(variable, name));
   const Packing packing = packing_of(variable);
   if (is_packed(variable) && !packing[0] && !packing[1])
-    throw Error(cannot_read_variable, "its scale_factor or add_offset is no number", "");
+    throw Error(cannot_read_variable, "its scale_factor or add_offset is not a number", "");
   meaning.packing = {number_or(packing[0], 1), number_or(packing[1], 0)};
   return meaning;
 }
@@ -99,8 +99,8 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
 [[noreturn]] void throw_different(const Meaning& one, const Meaning& other, const std::string& what,
                                   const std::string& of_one, const std::string& of_other) {
   throw Error(cannot_read_variable,
-              what + " differ: " + of_one + " in '" + one.file + "', " + of_other + " in '" +
-                  other.file + "'",
+              what + " differ; they are " + of_one + " in '" + one.file + "', " + of_other +
+                  " in '" + other.file + "'",
               "");
 }
 
@@ -150,7 +150,7 @@ std::span<double> as_doubles(std::span<std::byte> bytes) {
 void require_exact(std::span<const double> numbers) {
   constexpr double most = std::uint64_t{1} << 53;
   if (std::ranges::any_of(numbers, [](double each) { return std::abs(each) > most; }))
-    throw Error(cannot_read_variable, "its types differ in several files, and f64 can't hold it",
+    throw Error(cannot_read_variable, "its types differ in several files, and f64 cannot hold it",
                 "");
 }
 

@@ -59,7 +59,8 @@ void require_folder(const std::string& path) {
     throw Error(cannot_write(path), "'" + folder + "' is not a folder", "Check the path.");
   }
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw Error(cannot_write(path), "the folder '" + folder + "': " + describe_errno(errno),
+    throw Error(cannot_write(path),
+                "the folder '" + folder + "' is not writable (" + describe_errno(errno) + ")",
                 "Name an output in a folder you may write to.");
   }
 }
@@ -100,7 +101,7 @@ void require_replaceable(const std::string& path, bool force) {
 /// Requires that datasets may be added to a file.
 void require_writable_file(const std::string& path) {
   if (status_of(path) && ::access(path.c_str(), W_OK) != 0)
-    throw Error(cannot_write(path), "its datasets can't be kept: " + describe_errno(errno),
+    throw Error(cannot_write(path), "its datasets cannot be kept (" + describe_errno(errno) + ")",
                 "Allow yourself to write to it, or give the output another name.");
 }
 
@@ -167,10 +168,10 @@ std::optional<std::uint64_t> available_bytes(const std::string& folder) {
                              std::uint64_t bytes) {
   const auto available = available_bytes(folder);
   throw Error(problem,
-              "not enough space: " + std::to_string(bytes) + " bytes are needed, " +
+              "not enough space, " + std::to_string(bytes) + " bytes are needed and " +
                   (available ? std::to_string(*available) : std::string("fewer")) +
                   " are available in '" + folder + "'",
-              "Free some, or name an output elsewhere.");
+              "Free some space, or name an output elsewhere.");
 }
 
 /// Returns 0 or errno.

@@ -78,9 +78,10 @@ void open_copy_of_kept(OwnFile& file, const OutputSpec& spec, const std::string&
                                std::filesystem::copy_options::overwrite_existing);
     file.open(temporary, alignment);
   } catch (const Error& failure) {
-    throw Error(cannot_write(spec), "its datasets can't be kept: " + failure.why(), advice);
+    throw Error(cannot_write(spec), "its datasets cannot be kept (" + failure.why() + ")", advice);
   } catch (const std::filesystem::filesystem_error& failure) {
-    throw Error(cannot_write(spec), "its datasets can't be kept: " + failure.code().message(),
+    throw Error(cannot_write(spec),
+                "its datasets cannot be kept (" + describe_errno(failure.code().value()) + ")",
                 advice);
   }
 }

@@ -71,7 +71,7 @@ void for_each_value(io::Dataset& dataset, const Decoding& decoding, const Use& u
 void require_line(const io::DatasetInfo& info) {
   const std::size_t dimensions = info.stored_shape.size();
   if (dimensions != 1)
-    throw usage_error("can't group by '" + info.name + "'",
+    throw usage_error("cannot group by '" + info.name + "'",
                       "it has " + std::to_string(dimensions) + " dimensions, not one",
                       "Name a dataset with an element for each index along the first axis.");
 }
@@ -108,7 +108,7 @@ void add_times(io::Dataset times, const std::string& part, Labels& labels) {
   const io::DatasetInfo& info = times.info();
   const io::DatasetText text = io::read_dataset_text(info.file, info.name);
   const std::string problem =
-      "can't tell the " + part + " of '" + info.name + "' in '" + info.file + "'";
+      "cannot determine the " + part + " of '" + info.name + "' in '" + info.file + "'";
   const TimeUnits units(text.units.value_or(""), text.calendar.value_or("standard"), problem);
   const auto part_of =
       std::ranges::find(parts_of_time, part, [](const auto& each) { return each.first; })->second;
@@ -117,7 +117,7 @@ void add_times(io::Dataset times, const std::string& part, Labels& labels) {
     const auto time = time_of(units, value);
     if (!time)
       throw Error(problem, "index " + std::to_string(labels.keys.size()) + " is too far away",
-                  "Correct it, or have it left out by an attribute '_FillValue'.");
+                  "Correct it, or mark it by an attribute '_FillValue'.");
     labels.keys.emplace_back(ordered_key(part_of(*time)));
   });
 }
@@ -181,9 +181,9 @@ std::string coordinate_of(std::size_t dimension, const std::string& by,
   const std::string coordinate =
       named_dimension(static_cast<std::int64_t>(dimension), info).coordinate;
   if (coordinate.empty())
-    throw usage_error("can't group by " + by,
+    throw usage_error("cannot group by " + by,
                       "dimension " + std::to_string(dimension) + " of '" + info.name +
-                          "' has no coordinate that would tell times",
+                          "' has no coordinate with times",
                       "Choose an axis of times, or name a dataset of labels: './" + by + "'.");
   return coordinate;
 }
@@ -225,7 +225,7 @@ Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run&
     }
   const std::uint64_t extent = info.stored_shape[stored];
   if (labels.keys.size() != extent)
-    throw usage_error("can't group by '" + name + "'",
+    throw usage_error("cannot group by '" + name + "'",
                       "it has " + std::to_string(labels.keys.size()) + " elements, dimension " +
                           std::to_string(stored) + " of '" + info.name + "' has " +
                           std::to_string(extent) + " indices",
@@ -262,7 +262,7 @@ bool is_part_of_time(const std::string& by) {
 std::string empty_labels_note(const std::string& name, std::uint64_t empty, std::uint64_t labels) {
   if (empty == 0) return "";
   return std::to_string(empty) + " of " + std::to_string(labels) + " labels in '" + name +
-         "' are empty: their elements belong to no label";
+         "' are empty: their elements belong to no label.";
 }
 
 Error advised_on_part(const std::string& by, const Error& error) {

@@ -69,7 +69,7 @@ class Chooser {
     throw Error("no dataset of '" + file_ + "' matches '" + pattern + "'",
                 there().empty() ? "it has no datasets"
                                 : "it has " + io::enumerate(names_there(), max_listed_names),
-                "'warpfold info " + file_ + "' lists all; '*' stands for no slash.");
+                "Run 'warpfold info " + file_ + "' to list all; '*' does not match a slash.");
   }
 
   std::vector<std::string> names_there() {
@@ -138,9 +138,9 @@ std::vector<ChosenDataset> chosen_datasets(const std::string& file, const Datase
 
 void require_names(const std::vector<ChosenDataset>& chosen, const OutputOptions& output) {
   if (output.dataset.empty() || chosen.size() == 1) return;
-  throw usage_error("one output is to be called '" + output.dataset + "'",
+  throw usage_error("one output is named '" + output.dataset + "'",
                     std::to_string(chosen.size()) + " datasets are chosen",
-                    "Name the file alone: outputs are called as their inputs.");
+                    "Name the file alone; outputs take the names of their inputs.");
 }
 
 io::OpenFile open_file_everywhere(const std::string& file, const mpi::Communicator& communicator) {

@@ -84,9 +84,10 @@ std::vector<DatasetOutcome<Result>> for_each_chosen(const std::string& file,
   }
   if (!any && misuse) std::rethrow_exception(misuse);
   if (!any)
-    throw Error("no dataset of '" + file + "' can be read",
-                outcomes.front().dataset + ": " + outcomes.front().skipped,
-                "'warpfold info " + file + "' lists them.");
+    throw Error(
+        "no dataset of '" + file + "' can be read",
+        "the first is '" + outcomes.front().dataset + "' (" + outcomes.front().skipped + ")",
+        "Run 'warpfold info " + file + "' to list them.");
   return outcomes;
 }
 

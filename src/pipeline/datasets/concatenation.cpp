@@ -101,7 +101,7 @@ class SameGrid {
     if (units == units_) return;
     if (units && units_)
       throw_different(first_->info(), info, "units ('" + *units_ + "' and '" + *units + "')",
-                      "Convert the numbers of one, or join them all the same with `match` "
+                      "Convert the numbers of one, or join them regardless with `match` "
                       "position.");
     note("units", "'" + info.name + "' has units in only one of '" + first_->info().file +
                       "' and '" + info.file + "'.");
@@ -187,10 +187,10 @@ io::Dataset open_line(const io::DatasetInfo& info, std::size_t dimension, const 
     const io::DatasetText text = io::read_dataset_text(each.file, each.name);
     if (!first) first = text;
     if (text.units == first->units && have_one_calendar(text, *first)) return;
-    throw Error(
-        "cannot concatenate '" + path + "' of '" + info.file + "' and '" + each.file + "'",
-        "their units or calendars differ: " + meaning_text(*first) + " and " + meaning_text(text),
-        "Select indices, or make files of the same units: 'cdo setreftime' does.");
+    throw Error("cannot concatenate '" + path + "' of '" + info.file + "' and '" + each.file + "'",
+                "their units or calendars differ; they are " + meaning_text(*first) + " and " +
+                    meaning_text(text),
+                "Select indices, or make files of the same units, as 'cdo setreftime' does.");
   });
 }
 

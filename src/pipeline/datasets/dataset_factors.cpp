@@ -185,8 +185,8 @@ void take_cosines(std::vector<double>& latitudes, Angle units, const io::Dataset
     }
     throw Error("cannot take cosines of '" + info.name + "' in '" + info.file + "' as `weights`",
                 "index " + std::to_string(i) + " is " +
-                    (std::isnan(latitude) ? "no number" : shortest_decimal(latitude)) +
-                    ", no latitude in " + (in_degrees ? "degrees" : "radians"),
+                    (std::isnan(latitude) ? "not a number" : shortest_decimal(latitude)) +
+                    ", which is not a latitude in " + (in_degrees ? "degrees" : "radians"),
                 "Correct the coordinate and its units, or name a dataset of weights.");
   }
 }
@@ -198,7 +198,7 @@ void require_weights(std::span<const double> weights, const std::string& name) {
     if (is_left_out_mark(weight) || (weight >= 0 && std::isfinite(weight))) continue;
     throw Error("cannot take `weights` '" + name + "'",
                 "element " + std::to_string(i) + " is " + shortest_decimal(weight),
-                "Weights are finite and not negative; a fill value weighs nothing.");
+                "Give finite weights of 0 or more; a fill value counts as 0.");
   }
 }
 

@@ -14,8 +14,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Slice, start, count, step, dropped)
 
 namespace io {
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NarrowElements, kind, order, bits, offset)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Filter, id, name, available, parameters)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, file, name, problem, stored_file, format,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, file, name, problem, stored_file, format, narrow,
                                    stored_type, marked_unsigned, taken_as_unsigned, stored_shape,
                                    written_shape, missing_element, selection, shape, elements,
                                    layout, chunk_shape, filters, stored_bytes, fill,

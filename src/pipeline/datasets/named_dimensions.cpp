@@ -100,8 +100,8 @@ class CoordinateSlice {
   [[noreturn]] void refuse(const std::string& why) const {
     throw usage_error("bad selection '" + selection_ + "'",
                       "'" + named_.name + "=" + named_.slice + "' " + why,
-                      "Whole numbers are indices; coordinates are written with a point or an "
-                      "exponent, '30.' or '-2.5:1e3', bounds included.");
+                      "Give whole numbers for indices; give coordinates with a point or an "
+                      "exponent, such as '30.' or '-2.5:1e3' (bounds included).");
   }
 
   static std::string condition(std::string_view relation, const std::string& bound) {
@@ -128,14 +128,14 @@ class CoordinateSlice {
     if (behind > 0) neighbours = coordinate_text(coordinate.at(behind - 1));
     if (behind > 0 && behind < coordinate.size()) neighbours += " and ";
     if (behind < coordinate.size()) neighbours += coordinate_text(coordinate.at(behind));
-    refuse("is the coordinate of no index, its neighbours have " + neighbours);
+    refuse("is the coordinate of no index; its neighbours have " + neighbours);
   }
 
   std::string range_of(Coordinate& coordinate) const {
     std::string lower = parts_[0];
     std::string upper = parts_[1];
     for (const std::string& bound : {lower, upper})
-      if (!bound.empty() && is_whole(bound)) refuse("has an index beside a coordinate");
+      if (!bound.empty() && is_whole(bound)) refuse("mixes an index with a coordinate");
     const bool reversed = !lower.empty() && !upper.empty() &&
                           std::strtod(lower.c_str(), nullptr) > std::strtod(upper.c_str(), nullptr);
     if (reversed) std::swap(lower, upper);
@@ -144,10 +144,10 @@ class CoordinateSlice {
     if (!upper.empty()) conditions.push_back(condition("<=", upper));
     const ValueFilter between = filter(conditions, coordinate.value_type());
     if (coordinate.rises() && reversed)
-      refuse("begins with the greater bound, and coordinates rise");
+      refuse("begins with the greater bound, but coordinates rise");
     const ElementRange found = coordinate.selected(between);
     if (found.count == 0)
-      refuse("holds no coordinate, they go from " + coordinate_text(coordinate.at(0)) + " to " +
+      refuse("holds no coordinate; they go from " + coordinate_text(coordinate.at(0)) + " to " +
              coordinate_text(coordinate.at(coordinate.size() - 1)));
     std::string slice = std::to_string(found.first) + ":" + std::to_string(found.end());
     if (parts_.size() > 2) slice.append(":").append(parts_[2]);

@@ -28,14 +28,14 @@ struct PlanShare {
   std::uint64_t elements = 0;
 };
 
-/// How a command would take a dataset apart with these ranks and options. Items are slabs of
-/// reduce and histogram, blocks of scan and compact, and along axes groups of a tile's boxes.
-struct Plan {
+/// The WorkPlan of a command, over all ranks.
+struct PlanReport {
   RunReport run;                    ///< without times
   std::vector<int> axes;            ///< requested axes, rising
   int threads = 1;                  ///< maximum over the ranks
   std::optional<int> slots;         ///< slabs under way at once; none for blocks
-  std::string unit = "slab";        ///< that items are made of: slab, block, or box of a tile
+  std::string unit = "slab";        ///< a slab, a block, or a box, of which items along axes have
+                                    ///< some
   std::uint64_t unit_elements = 0;  ///< the most
   std::uint64_t items = 0;
   std::vector<PlanShare> shares;        ///< one per rank; on rank 0
@@ -45,10 +45,10 @@ struct Plan {
 };
 
 /// Plans a command for a dataset whose decoded elements are of `value_type`, as the command itself
-/// does, except that a GPU's memory may hold smaller slabs and blocks. Collective; `info` and
-/// `value_type` count on rank 0 alone. Throws the same Error on every rank, a usage Error for axes
-/// that can't be.
-Plan plan_command(MPI_Comm communicator, const io::DatasetInfo& info, ElementType value_type,
-                  const PlanRequest& request, const RunOptions& options);
+/// does; a GPU's memory may hold smaller slabs and blocks. Collective; `info` and `value_type`
+/// count on rank 0 alone. Throws the same Error on every rank, a usage Error for axes that can't
+/// be.
+PlanReport plan_command(MPI_Comm communicator, const io::DatasetInfo& info, ElementType value_type,
+                        const PlanRequest& request, const RunOptions& options);
 
 }  // namespace warpfold::pipeline

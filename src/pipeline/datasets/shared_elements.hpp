@@ -15,7 +15,8 @@
 #include "cpu/reduce/range_reducer.hpp"
 #include "io/dataset/dataset.hpp"
 #include "pipeline/regions/region_reader.hpp"
-#include "pipeline/regions/slab_plan.hpp"
+#include "pipeline/regions/staging.hpp"
+#include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/pass.hpp"
 #include "pipeline/run/run.hpp"
@@ -27,27 +28,26 @@ namespace warpfold::pipeline {
 template <class Sink>
 class SinkConsumer final : public Consumer {
  public:
-  SinkConsumer(const SlabTiling& tiling, RegionSource& source, const cpu::Kernels& kernels,
+  SinkConsumer(const WorkTiling& tiling, RegionSource& source, const cpu::Kernels& kernels,
                Sink sink, PassThread& thread)
       : tiling_(tiling),
         element_bytes_(size_of(source.info().format.type)),
-        staging_(tiling.staging_bytes(source)),
+        staging_(staging_bytes(tiling, source)),
         reader_(source),
         chunks_(kernels, element_bytes_),
         sink_(std::move(sink)),
         thread_(thread) {}
 
   void take(const PassItem& item) override {
-    const StagedChunks staged =
-        reader_.read_part(tiling_.slabs.range(item.number), staging_.span());
-    chunks_.reduce(staged, staging_.span().data(), staged.indices, sink_);
+    const StagedChunks staged = reader_.read_part(tiling_.range(item.number), staging_.span());
+    chunks_.reduce(staged, staging_.span().data(), sink_);
     thread_.done += staged.target.elements * element_bytes_;
   }
 
   std::vector<StageTiming> timings() const override { return {}; }
 
  private:
-  const SlabTiling& tiling_;
+  const WorkTiling& tiling_;
   std::size_t element_bytes_;
   cpu::PageBuffer staging_;
   RegionReader reader_;
@@ -64,23 +64,15 @@ void read_into(std::vector<std::uint64_t>& words, io::Dataset& dataset, Run& run
                const MakeSink& make_sink) {
   const mpi::Communicator& communicator = run.communicator;
   const io::DatasetInfo& info = dataset.info();
-  const RunOptions chosen_freely;
-  const SlabPlan plan =
-      plan_slabs(info, chosen_freely, {run.place.threads, false}, communicator.size());
-  const SlabTiling tiling(info, mpi::minimum({plan.slab_elements}, communicator).front());
-  const ElementRange mine =
-      share_of(tiling.slabs.items(), communicator.size(), communicator.rank());
+  const WorkPlan plan = plan_work(
+      info, {}, {.threads = run.place.threads, .ranks = communicator.size()}, communicator);
   std::optional<RegionSource> source;
-  run_on_all(communicator, [&] {
-    source.emplace(dataset, tiling.in_chunks ? chunks_of(tiling.slabs, mine) : ChunkRun{},
-                   run.monitor.stages());
-  });
-  const int threads = std::max(1, threads_for(plan, mine.count));
-  run_pass({mine, threads, info.elements * size_of(info.format.type)}, run.monitor, communicator,
-           [&](PassThread& thread) {
+  run_on_all(communicator, [&] { source.emplace(dataset, run.monitor.stages(), plan.chunks()); });
+  run_pass({plan.mine, std::max(1, plan.threads), info.elements * size_of(info.format.type)},
+           run.monitor, communicator, [&](PassThread& thread) {
              const cpu::Kernels& kernels = cpu::choose_kernels();
              using Sink = decltype(make_sink(kernels));
-             return std::make_unique<SinkConsumer<Sink>>(tiling, *source, kernels,
+             return std::make_unique<SinkConsumer<Sink>>(plan.tiling, *source, kernels,
                                                          make_sink(kernels), thread);
            });
   words = mpi::bitwise_or(std::move(words), communicator);

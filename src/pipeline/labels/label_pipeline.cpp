@@ -8,15 +8,15 @@
 #include <span>
 #include <utility>
 
-#include "core/layout/partition.hpp"
 #include "core/values/ordered_key.hpp"
 #include "cpu/machine/machine.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/reduce/label_reducer.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/message.hpp"
-#include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
+#include "pipeline/regions/staging.hpp"
+#include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/pass.hpp"
@@ -31,7 +31,7 @@ constexpr std::uint64_t max_labels_of_thread = std::uint64_t{1} << 20;
 
 /// State shared by a rank's threads.
 struct LabelJob {
-  LabelJob(const Tiling& tiling, DatasetView& dataset, DatasetLabels& its_labels,
+  LabelJob(const WorkTiling& tiling, DatasetView& dataset, DatasetLabels& its_labels,
            ReduceNeeds reduce_needs, StageRegistry& stages)
       : boxes(tiling),
         view(dataset),
@@ -42,7 +42,7 @@ struct LabelJob {
     if (its_labels.dataset) label_elements.emplace(*its_labels.dataset, stages);
   }
 
-  const Tiling& boxes;
+  const WorkTiling& boxes;
   const DatasetView& view;
   const DatasetLabels& labels;
   ReduceNeeds needs;
@@ -66,7 +66,7 @@ class LabelConsumer final : public Consumer {
         thread_(thread),
         element_bytes_(size_of(job.view.info().format.type)),
         label_dimensions_(job.labels.shape.size()),
-        staging_(job.elements.bytes_of_box(job.boxes.extents())),
+        staging_(staging_bytes(job.boxes, job.elements)),
         reader_(job.elements),
         reducer_(cpu::make_label_reducer(job.view.info().format, job.view.decoding, job.needs)),
         reducing_(thread.stages, stage::reduce),
@@ -75,7 +75,7 @@ class LabelConsumer final : public Consumer {
   }
 
   void take(const PassItem& item) override {
-    reduce(job_.boxes.region(item.number));
+    reduce(job_.boxes.box(0, item.number));
     if (numbers_.size() >= max_labels_of_thread) finish();
   }
 
@@ -139,8 +139,8 @@ class LabelConsumer final : public Consumer {
   /// Labels that are read.
   struct StoredLabels {
     explicit StoredLabels(LabelJob& job)
-        : staging(
-              job.label_elements->bytes_of_box(last(job.boxes.extents(), job.labels.shape.size()))),
+        : staging(job.label_elements->bytes_of_box(
+              last(job.boxes.box_extents(), job.labels.shape.size()))),
           reader(*job.label_elements),
           decoder(cpu::make_label_decoder(job.labels.dataset->info().format, job.labels.decoding)) {
     }
@@ -190,17 +190,6 @@ void combine(LabelTotals& totals, const mpi::Communicator& communicator) {
   mpi::throw_on_all_ranks(failure, communicator);
 }
 
-std::vector<StageTiming> reduce_share(LabelJob& job, const BoxPlan& plan, Run& run) {
-  const ElementRange mine =
-      share_of(plan.boxes.items(), run.communicator.size(), run.communicator.rank());
-  const auto threads = static_cast<int>(
-      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
-  const io::DatasetInfo& info = job.view.info();
-  return run_pass({mine, threads, info.elements * size_of(info.format.type)}, run.monitor,
-                  run.communicator,
-                  [&](PassThread& thread) { return std::make_unique<LabelConsumer>(job, thread); });
-}
-
 }  // namespace
 
 LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const ReduceNeeds& needs,
@@ -208,13 +197,17 @@ LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const Reduce
   const mpi::Communicator& communicator = run.communicator;
   if (view.info().elements == 0) return {view.value_type(), needs};
   run_on_all(communicator, [&] { run.cores(); });
-  const BoxPlan plan = plan_boxes(view.info(), run);
+  const WorkPlan plan = plan_work(view.info(), {.items = Items::boxes}, run);
+  const std::uint64_t bytes = view.info().elements * size_of(view.info().format.type);
   std::optional<LabelTotals> result;
   while_unchanged(view, communicator, [&] {
     std::optional<LabelJob> job;
     StageRegistry& registry = run.monitor.stages();
-    run_on_all(communicator, [&] { job.emplace(plan.boxes, view, labels, needs, registry); });
-    append(stages, reduce_share(*job, plan, run));
+    run_on_all(communicator, [&] { job.emplace(plan.tiling, view, labels, needs, registry); });
+    append(stages, run_pass({plan.mine, plan.slots, bytes}, run.monitor, communicator,
+                            [&](PassThread& thread) {
+                              return std::make_unique<LabelConsumer>(*job, thread);
+                            }));
     StageTimer combining(registry, stage::combine);
     combining.time(0, [&] {
       combine(job->totals, communicator);

@@ -71,12 +71,12 @@ bool Coordinate::rises() {
     if (index == 1) rises = key > previous;
     const bool ordered = index == 0 || (rises ? key > previous : key < previous);
     if (!is_there)
-      throw usage_error("can't select by the coordinates '" + dataset_.info().name + "'",
+      throw usage_error("cannot select by the coordinates '" + dataset_.info().name + "'",
                         "index " + std::to_string(index) + " has a fill value",
                         "Select indices, whole numbers without a point.");
     if (!ordered || widened(value) != widened(value))
-      throw usage_error("can't select by the coordinates '" + dataset_.info().name + "'",
-                        "they neither rise nor fall throughout: index " + std::to_string(index) +
+      throw usage_error("cannot select by the coordinates '" + dataset_.info().name + "'",
+                        "they neither rise nor fall throughout; index " + std::to_string(index) +
                             " has " + coordinate_text(at(index)),
                         "Select indices, whole numbers without a point.");
     previous = key;

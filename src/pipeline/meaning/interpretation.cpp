@@ -25,7 +25,8 @@ using Attribute = std::optional<io::NumberAttribute>;
 
 [[noreturn]] void throw_unclear(const io::StoredDataset& info, const std::string& name,
                                 const std::string& why) {
-  throw Error(io::cannot_read(info.file, info.name), "its attribute " + name + ": " + why,
+  throw Error(io::cannot_read(info.file, info.name),
+              "its attribute " + name + " is unclear; " + why,
               "Correct the attribute, or take the stored numbers as they are with `raw`.");
 }
 
@@ -166,7 +167,7 @@ void check(const ViewOptions& options) {
   if (options.raw && options.fill_value == "auto")
     throw usage_error("`raw` and `fill_value` auto contradict each other",
                       "one takes stored numbers as they are, the other applies attributes",
-                      "Leave out one of them.");
+                      "Omit one of them.");
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ void require_order(const Grid& one, const Grid& other, const SharedDimension& sh
   const bool is_elsewhere = one.has_dimension_called(b) || other.has_dimension_called(a);
   if (have_coordinates && !is_elsewhere) return;
   throw Error(problem,
-              "their dimensions are called differently: dimension " + std::to_string(shared.one) +
+              "their dimensions have different names; dimension " + std::to_string(shared.one) +
                   " is '" + one.shown_name(shared.one) + "', dimension " +
                   std::to_string(shared.other) + " of the other is '" +
                   other.shown_name(shared.other) + "'",
@@ -105,7 +105,7 @@ void require_equal(const CoordinateLine& one, const CoordinateLine& other,
     if (are_equal(one, other, index)) continue;
     throw Error(problem,
                 "their coordinates '" + one.name.substr(one.name.rfind('/') + 1) +
-                    "' differ: index " + joined(at, ",") + " has " + text_at(one, index) + " in '" +
+                    "' differ; index " + joined(at, ",") + " has " + text_at(one, index) + " in '" +
                     one.file + "' and " + text_at(other, index) + " in '" + other.file + "'",
                 advice);
   }

@@ -9,7 +9,6 @@
 #include "core/values/generator.hpp"
 #include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/output/staged_dataset.hpp"
-#include "pipeline/regions/slab_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/pass.hpp"
 #include "pipeline/run/progress_monitor.hpp"
@@ -21,6 +20,7 @@ namespace warpfold::pipeline {
 namespace {
 
 constexpr std::uint64_t granule = 4096;
+constexpr std::uint64_t chosen_slab_bytes = std::uint64_t{16} << 20;
 
 std::uint64_t elements_of(const std::vector<std::uint64_t>& shape, ElementType type) {
   constexpr std::uint64_t max_bytes = std::uint64_t{1} << 62;
@@ -91,8 +91,8 @@ std::vector<StageTiming> write_elements(const GeneratorSpec& spec, const RunOpti
     const ElementRange mine =
         partition(spec.elements, granule, static_cast<std::uint64_t>(communicator.size()),
                   static_cast<std::uint64_t>(communicator.rank()));
-    const std::uint64_t slab_elements =
-        std::max<std::uint64_t>(1, slab_bytes_of(run) / element_bytes);
+    const std::uint64_t slab_bytes = run.slab_bytes > 0 ? run.slab_bytes : chosen_slab_bytes;
+    const std::uint64_t slab_elements = std::max<std::uint64_t>(1, slab_bytes / element_bytes);
     return run_pass(
         {{0, ceil_div(mine.count, slab_elements)}, threads, spec.elements * element_bytes}, monitor,
         communicator, [&](PassThread& thread) {

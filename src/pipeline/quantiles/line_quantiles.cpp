@@ -9,18 +9,20 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/layout/partition.hpp"
-#include "core/layout/tiling.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/reduce/quantile_finder.hpp"
-#include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
+#include "pipeline/regions/staging.hpp"
+#include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/pass.hpp"
 #include "pipeline/run/stage_timings.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -30,7 +32,7 @@ namespace {
 class TileBatches {
  public:
   /// Takes the most tiles of a batch.
-  TileBatches(const AxisTiling& tiling, ElementRange tiles, std::uint64_t most, int threads)
+  TileBatches(const WorkTiling& tiling, ElementRange tiles, std::uint64_t most, int threads)
       : tiling_(tiling), tiles_(tiles), boxes_(tiling.max_boxes()) {
     const std::uint64_t wanted = items_of_thread * static_cast<std::uint64_t>(threads);
     most = std::min(most, tiles.count);
@@ -80,7 +82,7 @@ class TileBatches {
 
   std::uint64_t items_of_batch() const { return tiles_of_batch_ * (boxes_ + parts_); }
 
-  const AxisTiling& tiling_;
+  const WorkTiling& tiling_;
   ElementRange tiles_;
   std::uint64_t boxes_;  ///< maximum per tile
   std::uint64_t tiles_of_batch_;
@@ -110,7 +112,7 @@ class ItemsDone {
 
 /// State shared by a rank's threads.
 struct QuantileJob {
-  const AxisTiling& tiling;
+  const WorkTiling& tiling;
   const DatasetView& view;
   const LineQuantiles& wanted;
   std::vector<std::uint64_t> output_shape;
@@ -136,7 +138,7 @@ class QuantileConsumer final : public Consumer {
   QuantileConsumer(QuantileJob& job, PassThread& thread)
       : job_(job),
         thread_(thread),
-        staging_(job.source.bytes_of_box(job.tiling.box_extents())),
+        staging_(staging_bytes(job.tiling, job.source)),
         reader_(job.source),
         finder_(cpu::make_quantile_finder(job.view.info().format, job.view.decoding,
                                           job.wanted.spec, job.wanted.empty, job.wanted.type)),
@@ -212,6 +214,28 @@ class QuantileConsumer final : public Consumer {
   StageTimer writing_;
 };
 
+/// Returns how many elements an output has at most.
+std::uint64_t longest_line(const AxisShape& array) {
+  if (!array.groups) return array.rows();
+  std::vector<std::uint64_t> indices(array.groups->count);
+  for (const GroupRun& run : array.groups->runs) indices[run.group] += run.indices.count;
+  const std::uint64_t along = array.shape[static_cast<std::size_t>(array.groups->dimension)];
+  return array.rows() / along * *std::ranges::max_element(indices);
+}
+
+/// Returns the needs of tiles whose elements, of so many bytes each, stay within `memory`. Throws
+/// where those of one output don't.
+WorkNeeds needs_of_lines(const AxisShape& array, std::size_t element_bytes, std::uint64_t memory) {
+  const std::uint64_t longest_bytes = longest_line(array) * element_bytes;
+  if (longest_bytes > memory)
+    throw Error("the elements of an output take " + std::to_string(longest_bytes) + " bytes",
+                "quantiles along axes are found in " + std::to_string(memory) +
+                    " bytes of each rank's memory",
+                "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or omit "
+                "`axis` to reduce all elements.");
+  return {.items = Items::tiles_in_memory, .array = array, .max_outputs = memory / longest_bytes};
+}
+
 }  // namespace
 
 std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisShape& array,
@@ -221,9 +245,9 @@ std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisSh
   const io::DatasetInfo& info = view.info();
   const cpu::ValueTableBytes bytes = cpu::value_table_bytes(info.format, view.decoding);
   const std::uint64_t memory = wanted.memory_bytes;
-  const AxisPlan plan = plan_axis_quantiles(info, array, bytes.all(), memory, run);
-  const AxisTiling& tiling = plan.tiling;
-  const ElementRange mine = share_of(tiling.tiles(), communicator.size(), communicator.rank());
+  const WorkPlan plan = plan_work(info, needs_of_lines(array, bytes.all(), memory), run);
+  const WorkTiling& tiling = plan.tiling;
+  const ElementRange mine = plan.mine;
   std::uint64_t tile_elements = 0;
   for (std::uint64_t tile = mine.first; tile < mine.end(); ++tile)
     tile_elements = std::max(tile_elements, product(tiling.tile_shape(tile)));

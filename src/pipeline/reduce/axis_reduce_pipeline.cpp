@@ -1,6 +1,7 @@
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -11,9 +12,10 @@
 #include "core/layout/partition.hpp"
 #include "cpu/machine/machine.hpp"
 #include "pipeline/reduce/axis_tiles.hpp"
-#include "pipeline/regions/axis_chunks.hpp"
-#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/regions/box_tiling.hpp"
 #include "pipeline/regions/region_reader.hpp"
+#include "pipeline/regions/staging.hpp"
+#include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/pass.hpp"
 #include "pipeline/run/progress_monitor.hpp"
@@ -24,7 +26,7 @@ namespace {
 
 /// State shared by a rank's threads.
 struct RowJob {
-  const AxisTiling& tiling;  ///< the same on every rank
+  const WorkTiling& tiling;  ///< the same on every rank
   std::size_t element_bytes;
   AxisWriter& writer;
   AxisTiles tiles;
@@ -33,14 +35,13 @@ struct RowJob {
   StageRegistry* registry = nullptr;  ///< registry of the reduction's stages
 };
 
-/// Takes items in the slots that its thread has in turns. Those of one tile that follow one another
-/// are reduced as one.
+/// Takes items, of which several are under way. Those of one tile that follow one another are
+/// reduced as one.
 class RowConsumer final : public Consumer {
  public:
   RowConsumer(RowJob& job, PassThread& thread)
       : job_(job),
         thread_(thread),
-        open_(static_cast<std::size_t>(job.engine->turns())),
         reader_(*job.source,
                 job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         reducing_(job.registry, stage::reduce),
@@ -50,16 +51,16 @@ class RowConsumer final : public Consumer {
   void take(const PassItem& item) override {
     const std::uint64_t tile = job_.tiling.tile(item.number);
     if (job_.writer.failed_before(job_.tiling.outputs(tile))) return;
-    if (!open_[turn_] || open_[turn_]->tile != tile) open_next(tile);
+    if (open_.empty() || open_.back().tile != tile) open(tile);
     const ElementRange boxes = job_.tiling.boxes(item.number);
     for (std::uint64_t box = boxes.first; box < boxes.end() && !thread_.stop.stop_requested();
          ++box)
       reduce(job_.tiling.box(tile, box));
-    ++open_[turn_]->items;
+    ++open_.back().items;
   }
 
   void finish() override {
-    for (std::size_t i = 0; i < open_.size(); ++i) close(next_turn());
+    while (!open_.empty()) close_first();
   }
 
   std::vector<StageTiming> timings() const override {
@@ -72,27 +73,20 @@ class RowConsumer final : public Consumer {
  private:
   struct OpenTile {
     std::uint64_t tile;
-    std::uint64_t items = 0;  ///< items of it that the slot has
+    std::uint64_t items = 0;  ///< items of it that were reduced
   };
 
-  std::size_t next_turn() { return turn_ = (turn_ + 1) % open_.size(); }
-
-  int slot(std::size_t turn) const {
-    return thread_.number + static_cast<int>(turn) * job_.engine->slots();
+  void open(std::uint64_t tile) {
+    if (open_.size() == static_cast<std::size_t>(job_.engine->under_way())) close_first();
+    open_.push_back({tile});
+    job_.engine->begin(thread_.number, job_.tiling.outputs(tile).elements());
   }
 
-  /// Opens a tile in the slot whose turn is next, whatever that has.
-  void open_next(std::uint64_t tile) {
-    close(next_turn());
-    open_[turn_] = OpenTile{tile};
-    job_.engine->begin(slot(turn_), job_.tiling.outputs(tile).elements());
-  }
-
-  void close(std::size_t turn) {
-    if (!open_[turn]) return;
-    const OpenTile open = *std::exchange(open_[turn], std::nullopt);
+  void close_first() {
+    const OpenTile open = open_.front();
+    open_.pop_front();
     const Hyperslab outputs = job_.tiling.outputs(open.tile);
-    AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(slot(turn)); });
+    AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(thread_.number); });
     const std::optional<AxisTotals> complete =
         combining_.time(parts.counts.size() * sizeof(AxisCounts), [&] {
           return job_.tiles.add(open.tile, outputs.elements(), open.items, std::move(parts));
@@ -102,18 +96,18 @@ class RowConsumer final : public Consumer {
 
   void reduce(const Hyperslab& box) {
     const std::uint64_t bytes = box.elements() * job_.element_bytes;
-    StagedChunks slab = reader_.read(box, job_.tiling.matrix_strides(box),
-                                     job_.engine->buffer(slot(turn_)), is_grouped_);
+    const Ticket ticket = job_.engine->take(thread_.number);
+    StagedChunks slab =
+        reader_.read(box, job_.tiling.matrix_strides(box), ticket.memory, is_grouped_);
     slab.factor_places = job_.tiling.factor_places(box);
-    reducing_.time(bytes,
-                   [&] { job_.engine->submit(slot(turn_), slab, job_.tiling.row_indices(box)); });
+    slab.rows = job_.tiling.row_indices(box);
+    reducing_.time(bytes, [&] { job_.engine->submit(ticket, slab); });
     thread_.done += bytes;
   }
 
   RowJob& job_;
   PassThread& thread_;
-  std::vector<std::optional<OpenTile>> open_;  ///< one per turn
-  std::size_t turn_ = 0;
+  std::deque<OpenTile> open_;
   bool is_grouped_ = job_.tiling.array().groups.has_value();  ///< so that tiles share chunks
   RegionReader reader_;
   StageTimer reducing_;
@@ -123,7 +117,7 @@ class RowConsumer final : public Consumer {
 
 /// Returns how many items a thread takes in a row of `items`, its share, so that it reads chunks
 /// that several groups are parts of about once.
-std::uint64_t grain_size_of(const io::DatasetInfo& info, const AxisTiling& tiling,
+std::uint64_t grain_size_of(const io::DatasetInfo& info, const WorkTiling& tiling,
                             std::uint64_t items) {
   constexpr std::uint64_t rounds = 4;
   constexpr std::uint64_t max_chunks = 8;
@@ -136,14 +130,14 @@ std::uint64_t grain_size_of(const io::DatasetInfo& info, const AxisTiling& tilin
 /// Collective.
 std::vector<StageTiming> reduce_items(RowJob& job, ElementRange mine, int threads, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  const PassPlan plan{
+  const PassItems items{
       .items = mine,
       .threads = threads,
       .bytes = product(job.tiling.array().shape) * job.element_bytes,
       .grain_size = grain_size_of(job.source->info(), job.tiling,
                                   mine.count / static_cast<std::uint64_t>(threads))};
   const auto make = [&](PassThread& thread) { return std::make_unique<RowConsumer>(job, thread); };
-  return run_pass(plan, run.monitor, communicator, make, [&](std::vector<StageTiming>& stages) {
+  return run_pass(items, run.monitor, communicator, make, [&](std::vector<StageTiming>& stages) {
     job.writer.failure().throw_on_all_ranks(communicator);
     StageTimer combine(run.monitor.stages(), stage::combine);
     const auto shared = combine.time(0, [&] { return job.tiles.combine(communicator); });
@@ -176,45 +170,28 @@ AxisShape with_factors(AxisShape array, const Factors& factors, const Run& run) 
   return array;
 }
 
-/// Returns how many items a thread has under way where a GPU decompresses: few enough that threads
-/// go through their items in several rounds.
-int turns_for(std::uint64_t item_chunks, std::uint64_t items, int threads) {
-  constexpr std::uint64_t rounds = 2;
-  return parts_under_way(item_chunks, threads,
-                         items / static_cast<std::uint64_t>(threads) / rounds);
-}
-
 }  // namespace
 
 std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
                                      const ReduceNeeds& needs, AxisWriter& writer, Run& run,
                                      const Factors& factors) {
   const mpi::Communicator& communicator = run.communicator;
-  const AxisPlan plan =
-      plan_axis_reduce(view.info(), with_factors(array, factors, run), needs, run);
-  const AxisTiling& tiling = plan.tiling;
+  const WorkPlan plan =
+      plan_work(view.info(), needs_of_rows(with_factors(array, factors, run), needs), run);
+  const WorkTiling& tiling = plan.tiling;
   // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);
-  const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
-  const auto slots = static_cast<int>(
-      std::clamp<std::uint64_t>(mine.count, 1, static_cast<std::uint64_t>(plan.threads)));
+  const cpu::ThreadBinding binding(run.place.near_gpu, plan.sizes.threads);
   const ElementType values = factors.any() ? ElementType::f64 : view.value_type();
   RowJob job{tiling, size_of(view.info().format.type), writer, AxisTiles(tiling, values, needs)};
   run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
-    const auto make_engine = [&](Backend& backend) {
-      return backend.make_axis_reduce_engine(
-          {view.info().format, view.decoding, tiling.max_elements(),
-           job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
-           &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
-          {needs, tiling.max_outputs(),
-           turns_for(chunks_of_item(*job.source, tiling), mine.count, slots), factors});
-    };
-    job.engine = make_engine(run.backend.get());
-    if (!job.engine) job.engine = make_engine(run.cores());
+    const StagingPlan staging = staging_plan(plan, *job.source, view.decoding, run);
+    const AxisReduceSpec spec{needs, tiling.max_outputs(), under_way(plan, *job.source), factors};
+    job.engine = run.backend.get().make_axis_reduce_engine(staging, spec);
+    if (!job.engine) job.engine = run.cores().make_axis_reduce_engine(staging, spec);
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  return reduce_items(job, mine, std::min(slots, job.engine->slots()), run);
+  return reduce_items(job, plan.mine, std::min(plan.slots, job.engine->threads()), run);
 }
 
 void write_outputs_of_nothing(ElementType values, const ReduceNeeds& needs, AxisWriter& writer,

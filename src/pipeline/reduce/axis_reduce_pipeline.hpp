@@ -6,7 +6,7 @@
 #include "core/values/factors.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
-#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/regions/axis_shape.hpp"
 #include "pipeline/run/run.hpp"
 
 namespace warpfold::pipeline {

@@ -17,20 +17,11 @@ std::span<const std::uint64_t> as_words(const std::vector<std::byte>& bytes) {
           bytes.size() / sizeof(std::uint64_t)};
 }
 
-/// The first and the last rank with items of a tile.
-struct TileRanks {
-  int first = 0;
-  int last = 0;
-};
-
-TileRanks ranks_of(const AxisTiling& tiling, std::uint64_t tile, int ranks) {
-  const std::uint64_t begin = tile * tiling.items_of_tile();
-  const std::uint64_t end = begin + tiling.items_of_tile();
-  TileRanks found;
-  while (share_of(tiling.items(), ranks, found.first).end() <= begin) ++found.first;
-  found.last = found.first;
-  while (share_of(tiling.items(), ranks, found.last).end() < end) ++found.last;
-  return found;
+/// Returns the rank that has an item.
+int rank_of(const WorkTiling& tiling, std::uint64_t item, int ranks) {
+  int rank = 0;
+  while (share_of(tiling.items(), ranks, rank).end() <= item) ++rank;
+  return rank;
 }
 
 }  // namespace
@@ -75,7 +66,8 @@ std::optional<std::pair<std::uint64_t, AxisTotals>> AxisTiles::combine(
   std::optional<std::pair<std::uint64_t, AxisTotals>> completed;
   std::exception_ptr failure;
   for (auto& [tile, partial] : partials_) {
-    const int last = ranks_of(tiling_, tile, communicator.size()).last;
+    const int last =
+        rank_of(tiling_, (tile + 1) * tiling_.items_of_tile() - 1, communicator.size());
     std::vector<std::byte> bytes;
     for (int other = communicator.rank() + 1; other <= last; ++other) {
       mpi::receive(bytes, communicator, other);
@@ -94,7 +86,7 @@ std::optional<std::pair<std::uint64_t, AxisTotals>> AxisTiles::combine(
 void AxisTiles::pack_for_others(const mpi::Communicator& communicator) {
   for (auto next = partials_.begin(); next != partials_.end();) {
     const auto& [tile, partial] = *next;
-    const int owner = ranks_of(tiling_, tile, communicator.size()).first;
+    const int owner = rank_of(tiling_, tile * tiling_.items_of_tile(), communicator.size());
     if (owner == communicator.rank()) {
       ++next;
       continue;

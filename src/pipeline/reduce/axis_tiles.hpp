@@ -11,7 +11,7 @@
 #include "core/results/accumulator.hpp"
 #include "core/results/axis_totals.hpp"
 #include "mpi/communicator.hpp"
-#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/regions/work_tiling.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::pipeline {
@@ -20,7 +20,7 @@ namespace warpfold::pipeline {
 class AxisTiles {
  public:
   /// `values` is the elements' type once decoded.
-  AxisTiles(const AxisTiling& tiling, ElementType values, ReduceNeeds needs)
+  AxisTiles(const WorkTiling& tiling, ElementType values, ReduceNeeds needs)
       : tiling_(tiling), values_(values), needs_(needs) {}
 
   /// Adds a reduction of `items` items of a tile of `outputs` outputs; returns the tile once all
@@ -53,7 +53,7 @@ class AxisTiles {
   std::shared_ptr<Partial> find(std::uint64_t tile, std::uint64_t outputs);
   std::shared_ptr<Partial> take(std::uint64_t tile);
 
-  const AxisTiling& tiling_;
+  const WorkTiling& tiling_;
   ElementType values_;
   ReduceNeeds needs_;
   std::mutex mutex_;

@@ -98,8 +98,7 @@ Summary summarize_products(DatasetView& view, const ReduceOptions& options,
   if (view.info().shape.empty())
     run_on_all(run.communicator, [&] {
       throw usage_error("`" + factors.name + "` is given for '" + view.info().name + "'",
-                        "that is a single number as it is selected",
-                        "Leave it out, or select some elements.");
+                        "the selection is a single number", "Omit it, or select some elements.");
     });
   std::vector<int> axes(view.info().shape.size());
   std::iota(axes.begin(), axes.end(), 0);

@@ -17,30 +17,30 @@ constexpr std::size_t most_quantiles = 1024;
 
 void require_quantiles(const ReduceOptions& options) {
   if (options.quantiles.size() > most_quantiles)
-    throw usage_error(std::to_string(options.quantiles.size()) + " quantiles are asked for", "",
-                      "Ask for at most " + std::to_string(most_quantiles) + ".");
+    throw usage_error(std::to_string(options.quantiles.size()) + " quantiles are requested", "",
+                      "Request at most " + std::to_string(most_quantiles) + ".");
   for (const double fraction : options.quantiles) {
     if (!(fraction >= 0 && fraction <= 1))
-      throw usage_error("a quantile is not between 0 and 1", "", "Give its fraction.");
+      throw usage_error("a quantile is not between 0 and 1", "", "Give fractions from 0 to 1.");
     if (!options.axes.empty() && std::ranges::count(options.quantiles, fraction) > 1)
-      throw usage_error(quantile_name(fraction) + " is asked for by two names",
-                        "each quantile along axes is a dataset", "Leave out one of them.");
+      throw usage_error(quantile_name(fraction) + " is requested by two names",
+                        "each quantile along axes is a dataset", "Omit one of them.");
   }
 }
 
 void require_groups(const ReduceOptions& options) {
   const bool by_labels = options.axes.empty() && !options.by.empty();
   if (by_labels && !options.quantiles.empty())
-    throw usage_error("`by` is given along with quantiles, and no axis",
+    throw usage_error("`by` with quantiles needs an axis",
                       "they are found of all elements, or along axes",
-                      "Leave out one of them, or name an axis.");
+                      "Omit one of them, or name an axis.");
   if (!options.by.empty() && options.every > 0)
     throw usage_error("both `by` and `every` are given", "either makes the groups",
-                      "Leave out one of them.");
+                      "Omit one of them.");
   if (by_labels && is_part_of_time(options.by))
-    throw usage_error("`by` is " + options.by + ", and no axis is given",
-                      "it is a part of the times along an axis",
-                      "Name that with `axis`, or a dataset so called as './" + options.by + "'.");
+    throw usage_error(
+        "`by` " + options.by + " needs an axis", "it is a part of the times along an axis",
+        "Name the axis with `axis`, or a dataset of that name as './" + options.by + "'.");
 }
 
 void require_statistics_of(const FactorsOption& factors, const std::vector<Statistic>& statistics) {
@@ -53,30 +53,28 @@ void require_statistics_of(const FactorsOption& factors, const std::vector<Stati
   std::vector<std::string> names;
   for (const StatisticRow& row : statistic_table())
     if (allows(row)) names.emplace_back(row.name);
-  throw usage_error(
-      "there is no " + std::string(name_of(*refused)) + " with `" + factors.name + "`", "",
-      "Ask for some of " + joined(names, ", ") + ".");
+  throw usage_error("`" + factors.name + "` does not support " + std::string(name_of(*refused)), "",
+                    "Choose from " + joined(names, ", ") + ".");
 }
 
 void require_factors(const ReduceOptions& options) {
   if (options.weights.empty() &&
       std::ranges::count(options.statistics, Statistic::sum_of_weights) > 0)
-    throw usage_error("sum_of_weights is asked for, and no weights are given", "",
-                      "Name them with `weights`.");
+    throw usage_error("sum_of_weights needs weights", "", "Name them with `weights`.");
   const std::optional<FactorsOption> factors = factors_option(options);
   if (!factors) return;
   if (!options.weights.empty() && !options.times.empty())
-    throw usage_error("both `weights` and `times` are given", "", "Leave out one of them.");
+    throw usage_error("both `weights` and `times` are given", "", "Omit one of them.");
   if (!options.quantiles.empty())
-    throw usage_error("quantiles are asked for with `" + factors->name + "`",
-                      "they are found of elements that count alike", "Leave out one of them.");
+    throw usage_error("`" + factors->name + "` does not support quantiles",
+                      "their elements all count alike", "Omit one of them.");
   if (options.axes.empty() && !options.by.empty())
-    throw usage_error("`by` is given with `" + factors->name + "`",
+    throw usage_error("`" + factors->name + "` does not support `by` without an axis",
                       "the elements of labels are reduced as they are",
-                      "Leave out one of them, or name an axis.");
+                      "Omit one of them, or name an axis.");
   if (factors->are_weights && options.summary.ddof != 0)
-    throw usage_error("`ddof` is given with `weights`",
-                      "a weighted variance is divided by the sum of weights", "Leave out `ddof`.");
+    throw usage_error("`weights` does not support `ddof`",
+                      "a weighted variance is divided by the sum of weights", "Omit `ddof`.");
   require_statistics_of(*factors, options.statistics);
 }
 

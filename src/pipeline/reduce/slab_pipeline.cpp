@@ -7,6 +7,7 @@
 #include "core/layout/partition.hpp"
 #include "cpu/engines/backend.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
+#include "pipeline/regions/staging.hpp"
 #include "pipeline/run/bottleneck.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/pass.hpp"
@@ -19,20 +20,12 @@ namespace {
 /// Chunks that are smaller are read together.
 constexpr std::uint64_t least_piece_bytes = std::uint64_t{64} << 10;
 
-/// Returns what a GPU is to decompress, if anything.
-CompressedChunks compressed_chunks(RegionSource& source, const SlabTiling& tiling,
-                                   ElementRange mine, const Run& run) {
-  if (!tiling.in_chunks || !run.place.gpu) return {};
-  return source.compressed(chunks_of(tiling.slabs, mine).count, tiling.slabs.max_places(),
-                           static_cast<std::uint64_t>(run.place.threads));
-}
-
 /// Returns how many chunks of a slab a core takes at a time: one, as several are a box for certain
 /// only if they are a slab.
-std::uint64_t chunks_of_piece(const SlabTiling& tiling, const RegionSource& source) {
+std::uint64_t chunks_of_piece(const WorkTiling& slabs, const RegionSource& source) {
   const std::uint64_t chunk_bytes =
       source.grid()->chunk_elements() * size_of(source.info().format.type);
-  return chunk_bytes >= least_piece_bytes ? 1 : tiling.slabs.max_places();
+  return chunk_bytes >= least_piece_bytes ? 1 : slabs.max_places();
 }
 
 /// Returns what makes an engine of cores that takes one element.
@@ -44,61 +37,50 @@ std::function<std::unique_ptr<StreamEngine>()> maker_for_one(const EngineMaker& 
 }
 
 /// Makes the engines: the GPU's later, where cores work beside it.
-void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& make,
-                  const SlabPlan& plan, Run& run) {
-  const SlabTiling& tiling = setup.tiling;
+void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& make, Run& run) {
+  const WorkTiling& tiling = setup.plan.tiling;
   RegionSource& source = *setup.source;
-  if (tiling.in_chunks && view.decoding.mask.selects_all())
+  if (tiling.in_chunks() && view.decoding.mask.selects_all())
     setup.make_for_one = maker_for_one(make, view);
-  StagingPlan slabs{.format = view.info().format,
-                    .decoding = view.decoding,
-                    .slab_elements = std::max<std::uint64_t>(1, tiling.max_elements),
-                    .staging_bytes = tiling.staging_bytes(source),
-                    .staging = source.staging(),
-                    .slots = slots_for(plan, setup.threads),
-                    .stages = &run.monitor.stages(),
-                    .compressed = compressed_chunks(source, tiling, setup.mine, run)};
+  const StagingPlan slabs = staging_plan(setup.plan, source, view.decoding, run);
   if (slabs.compressed.chunks == 0 || !run.shares(view.info())) {
     setup.engine = make(run.backend.get(), slabs);
     return;
   }
-  const std::uint64_t cores_meanwhile =
-      chunks_of_cores_meanwhile(slabs.compressed.form, static_cast<std::uint64_t>(setup.threads));
+  const std::uint64_t cores_meanwhile = chunks_of_cores_meanwhile(
+      slabs.compressed.form, static_cast<std::uint64_t>(setup.plan.threads));
   setup.gpu = std::make_unique<GpuShare>([=, &run] { return make(run.backend.get(), slabs); },
                                          slabs.slab_elements,
-                                         ceil_div(cores_meanwhile, tiling.slabs.max_places()));
+                                         ceil_div(cores_meanwhile, tiling.max_places()));
   setup.piece_chunks = chunks_of_piece(tiling, source);
   StagingPlan pieces = slabs;
   pieces.slab_elements =
       std::min(slabs.slab_elements, setup.piece_chunks * source.grid()->chunk_elements());
   pieces.staging_bytes = source.bytes_of_chunks(setup.piece_chunks);
-  pieces.slots = setup.threads;
+  pieces.slots_per_thread = 1;
   pieces.compressed = {};
   setup.engine = make(run.cores(), pieces);
 }
 
-SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const SlabPlan& plan,
-                    const SlabTiling& tiling, Run& run) {
-  const ElementRange mine =
-      share_of(tiling.slabs.items(), run.communicator.size(), run.communicator.rank());
-  SlabSetup setup{tiling, mine, threads_for(plan, mine.count), {}, {}, {}, {}, {}, {}};
+SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const WorkPlan& plan, Run& run) {
+  SlabSetup setup{plan, {}, {}, {}, {}, {}, {}};
   setup.binding =
-      std::make_unique<cpu::ThreadBinding>(run.place.near_gpu, std::max(1, setup.threads));
+      std::make_unique<cpu::ThreadBinding>(run.place.near_gpu, std::max(1, plan.threads));
   run_on_all(run.communicator, [&] {
-    const ChunkRun chunks = tiling.in_chunks ? chunks_of(tiling.slabs, mine) : ChunkRun{};
-    setup.source = std::make_unique<RegionSource>(view.dataset, chunks, run.monitor.stages());
-    make_engines(setup, view, make, plan, run);
+    setup.source =
+        std::make_unique<RegionSource>(view.dataset, run.monitor.stages(), plan.chunks());
+    make_engines(setup, view, make, run);
   });
-  setup.threads = std::min(setup.threads, setup.engine->slots());
+  setup.plan.threads = std::min(plan.threads, setup.engine->threads());
   return setup;
 }
 
 void read_through_library(io::Dataset& dataset, const Run& run) {
   io::DatasetInfo info = dataset.info();
   if (run.options.read_path != ReadPath::automatic)
-    throw Error("can't read dataset '" + info.name + "' of " + info.file + " chunk by chunk",
-                "one chunk is more than the device memory allowed holds",
-                "Raise `device_memory_bytes`, or leave out `read_path`.");
+    throw Error("cannot read dataset '" + info.name + "' of " + info.file + " chunk by chunk",
+                "one chunk exceeds the device memory allowed",
+                "Raise `device_memory_bytes`, or omit `read_path`.");
   info.path = ReadPath::library;
   run_on_all(run.communicator, [&] { dataset = io::Dataset(info); });
 }
@@ -119,11 +101,10 @@ void take_never_written(const NeverWritten& never_written, const SlabSetup& setu
                         const ResultTaker& take) {
   const std::unique_ptr<StreamEngine> engine = setup.make_for_one();
   const io::DatasetInfo& info = setup.source->info();
-  std::copy_n(info.fill.begin(), size_of(info.format.type), engine->buffer(0).begin());
+  const Ticket ticket = engine->take(0);
+  std::copy_n(info.fill.begin(), size_of(info.format.type), ticket.memory.begin());
   const StagedChunk element;
-  StagedChunks staged = staged_run(element, {0, 1});
-  staged.indices.first = never_written.first_index;
-  engine->submit(0, staged, staged.indices);
+  engine->submit(ticket, staged_run(element, {0, 1}, never_written.first_index));
   engine->flush();
   take(*engine, never_written.elements);
 }
@@ -138,33 +119,29 @@ struct SlabJob {
   NeverWritten never_written = {};
 };
 
-/// Takes slabs in slots that no other thread uses; beside a GPU pieces of slabs, and brings it
-/// others.
+/// Takes slabs; beside a GPU pieces of slabs, and brings it others.
 class SlabConsumer final : public Consumer {
  public:
   SlabConsumer(SlabJob& job, PassThread& thread)
       : job_(job),
         setup_(job.setup),
         thread_(thread),
-        slot_(thread.number),
         reader_(*setup_.source,
                 setup_.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
         reducing_(job.registry, setup_.gpu ? stage::reduce_on_cores : stage::reduce) {}
 
   void take(const PassItem& item) override {
-    const ElementRange slab = setup_.tiling.slabs.range(item.number);
-    if (item.gpu_slot) {
+    const ElementRange slab = setup_.plan.tiling.range(item.number);
+    if (item.for_gpu) {
       if (!gpu_reader_) gpu_reader_.emplace(*setup_.source, io::Compressed::left);
-      return pass(slab, *setup_.gpu->engine(), *item.gpu_slot, *gpu_reader_);
+      return pass(slab, *setup_.gpu->engine(), *gpu_reader_);
     }
     if (setup_.gpu) {
       const ElementRange part = block_range(slab.count, setup_.piece_chunks, item.piece);
       if (part.count == 0) return;
-      return pass({slab.first + part.first, part.count}, *setup_.engine, slot_, reader_);
+      return pass({slab.first + part.first, part.count}, *setup_.engine, reader_);
     }
-    pass(slab, *setup_.engine, slot_, reader_);
-    slot_ += setup_.threads;
-    if (slot_ >= setup_.engine->slots()) slot_ = thread_.number;
+    pass(slab, *setup_.engine, reader_);
   }
 
   void finish() override {
@@ -181,8 +158,8 @@ class SlabConsumer final : public Consumer {
   }
 
  private:
-  /// Reads a slab's chunks or elements into the slot's memory and hands them to the engine.
-  void pass(ElementRange part, StreamEngine& engine, int slot, RegionReader& reader) {
+  /// Reads a slab's chunks or elements into memory of the engine and hands them to it.
+  void pass(ElementRange part, StreamEngine& engine, RegionReader& reader) {
     const ChunkRun run{part.first, part.count};
     if (setup_.make_for_one && setup_.source->never_written(run)) {
       const ChunkGrid& grid = *setup_.source->grid();
@@ -191,8 +168,9 @@ class SlabConsumer final : public Consumer {
         never_written_.merge({elements, box_indices(grid, run).first});
       });
     }
-    const StagedChunks staged = reader.read_part(part, engine.buffer(slot));
-    reduce(staged.target.elements, engine, [&] { engine.submit(slot, staged, staged.indices); });
+    const Ticket ticket = engine.take(thread_.number);
+    const StagedChunks staged = reader.read_part(part, ticket.memory);
+    reduce(staged.target.elements, engine, [&] { engine.submit(ticket, staged); });
   }
 
   /// Reduces elements by `body`, in the time of cores where the engine is theirs.
@@ -209,7 +187,6 @@ class SlabConsumer final : public Consumer {
   SlabJob& job_;
   const SlabSetup& setup_;
   PassThread& thread_;
-  int slot_;
   RegionReader reader_;
   StageTimer reducing_;
   NeverWritten never_written_;
@@ -219,43 +196,44 @@ class SlabConsumer final : public Consumer {
 }  // namespace
 
 SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run) {
-  SlabPlan plan = plan_slabs(view.info(), run);
-  std::uint64_t slab_elements = mpi::minimum({plan.slab_elements}, run.communicator).front();
+  WorkPlan plan = plan_work(view.info(), {}, run);
   while (true) {
-    const SlabTiling tiling(view.info(), slab_elements);
+    std::optional<WorkPlan> smaller;
     {
-      SlabSetup setup = try_setup(view, make, plan, tiling, run);
-      const std::uint64_t held = setup.gpu ? tiling.max_elements : setup.engine->slab_elements();
-      slab_elements = mpi::minimum({held}, run.communicator).front();
-      if (tiling.max_elements <= slab_elements) return setup;
+      SlabSetup setup = try_setup(view, make, plan, run);
+      smaller = narrowed(plan, view.info(),
+                         setup.gpu ? plan.tiling.max_elements() : setup.engine->slab_elements(),
+                         run.communicator);
+      if (!smaller) return setup;
     }
-    if (tiling.in_chunks && tiling.slabs.max_places() == 1) {
-      read_through_library(view.dataset, run);
-      plan = plan_slabs(view.info(), run);
-    }
+    const bool has_single_chunks = plan.tiling.in_chunks() && plan.tiling.max_places() == 1;
+    if (has_single_chunks) read_through_library(view.dataset, run);
+    plan = has_single_chunks ? plan_work(view.info(), {}, run) : *smaller;
   }
 }
 
 std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const ResultTaker& take,
                                     const io::DatasetInfo& info, Run& run) {
   SlabJob job{setup, size_of(info.format.type),
-              registry_of_callers(*setup.engine, run.monitor.stages()), setup.threads};
-  PassPlan plan{setup.mine, setup.threads, info.elements * job.element_bytes};
+              registry_of_callers(*setup.engine, run.monitor.stages()), setup.plan.threads};
+  PassItems items{setup.plan.mine, setup.plan.threads, info.elements * job.element_bytes};
   if (setup.gpu) {
-    plan.gpu = setup.gpu.get();
-    plan.pieces = ceil_div(setup.tiling.slabs.max_places(), setup.piece_chunks);
+    items.gpu = setup.gpu.get();
+    items.pieces = ceil_div(setup.plan.tiling.max_places(), setup.piece_chunks);
   }
   const auto make = [&](PassThread& thread) { return std::make_unique<SlabConsumer>(job, thread); };
-  return run_pass(plan, run.monitor, run.communicator, make, [&](std::vector<StageTiming>& stages) {
-    StreamEngine* gpu = setup.gpu ? setup.gpu->engine() : nullptr;
-    run_on_all(run.communicator, [&] {
-      take(*setup.engine, 1);
-      if (gpu != nullptr) take(*gpu, 1);
-      if (job.never_written.elements > 0) take_never_written(job.never_written, setup, take);
-    });
-    put_engine_stages(stages, stage::reduce, setup.engine->timings());
-    if (gpu != nullptr) append(stages, gpu->timings());
-  });
+  return run_pass(items, run.monitor, run.communicator, make,
+                  [&](std::vector<StageTiming>& stages) {
+                    StreamEngine* gpu = setup.gpu ? setup.gpu->engine() : nullptr;
+                    run_on_all(run.communicator, [&] {
+                      take(*setup.engine, 1);
+                      if (gpu != nullptr) take(*gpu, 1);
+                      if (job.never_written.elements > 0)
+                        take_never_written(job.never_written, setup, take);
+                    });
+                    put_engine_stages(stages, stage::reduce, setup.engine->timings());
+                    if (gpu != nullptr) append(stages, gpu->timings());
+                  });
 }
 
 }  // namespace warpfold::pipeline

@@ -10,19 +10,16 @@
 #include "io/dataset/dataset.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/region_reader.hpp"
-#include "pipeline/regions/slab_plan.hpp"
+#include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/gpu_share.hpp"
 #include "pipeline/run/run.hpp"
-#include "warpfold/core/element_range.hpp"
 
 namespace warpfold::pipeline {
 
 /// A rank ready to pass its share of a dataset's slabs to an engine, in the thread that made it and
 /// those that this one starts.
 struct SlabSetup {
-  SlabTiling tiling;  ///< the same on every rank
-  ElementRange mine;  ///< slabs, by number
-  int threads = 1;
+  WorkPlan plan;
   std::unique_ptr<cpu::ThreadBinding> binding;  ///< near the GPU
   std::unique_ptr<RegionSource> source;
   std::unique_ptr<StreamEngine> engine;

@@ -1,6 +1,7 @@
 #include "pipeline/regions/axis_shape.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -12,8 +13,7 @@ namespace {
 
 Error no_such_axis(std::int64_t axis, std::size_t dimensions) {
   const std::string what = "there is no axis " + std::to_string(axis);
-  if (dimensions == 0)
-    return usage_error(what, "the dataset has no dimensions", "Leave out `axis`.");
+  if (dimensions == 0) return usage_error(what, "the dataset has no dimensions", "Omit `axis`.");
   const std::string last = std::to_string(dimensions - 1);
   return usage_error(what,
                      "the dataset has " + std::to_string(dimensions) +
@@ -77,6 +77,12 @@ std::vector<std::uint64_t> AxisShape::output_shape() const {
   std::vector<std::uint64_t> extents = shape;
   if (groups) extents[static_cast<std::size_t>(groups->dimension)] = groups->count;
   return extents_of(extents, kept());
+}
+
+AxisShape all_rows(std::vector<std::uint64_t> shape) {
+  std::vector<int> axes(shape.size());
+  std::iota(axes.begin(), axes.end(), 0);
+  return {std::move(shape), axes};
 }
 
 std::optional<AxisShape> lines_of(std::span<const std::uint64_t> shape,

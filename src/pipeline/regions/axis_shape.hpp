@@ -57,6 +57,9 @@ struct AxisShape {
   std::uint64_t outputs() const { return product(output_shape()); }
 };
 
+/// Returns an array of a single output.
+AxisShape all_rows(std::vector<std::uint64_t> shape);
+
 /// Returns a dataset as lines along the axis of a scan; nothing where it is to be scanned as a
 /// whole, as one line is. Throws as resolve_axes().
 std::optional<AxisShape> lines_of(std::span<const std::uint64_t> shape,

@@ -7,37 +7,35 @@
 
 namespace warpfold::pipeline {
 
-BlockSource::BlockSource(io::Dataset& dataset, std::uint64_t piece_elements, int readers,
-                         StageRegistry& registry)
-    : source_(dataset, registry), piece_elements_(piece_elements) {
+BlockSource::BlockSource(io::Dataset& dataset, const WorkPlan& plan, StageRegistry& registry)
+    : source_(dataset, registry), registry_(registry), sizes_(plan.sizes) {
   if (const ChunkGrid* grid = source_.grid())
-    piece_chunks_ = std::max<std::uint64_t>(1, piece_elements / grid->chunk_elements());
-  for (int reader = 0; reader < readers; ++reader) readers_.emplace_back(source_);
+    piece_chunks_ = std::max<std::uint64_t>(1, sizes_.piece_elements / grid->chunk_elements());
 }
 
-BlockEnginePlan BlockSource::plan(const Decoding& decoding, std::uint64_t block_elements,
-                                  StageRegistry& registry) {
-  const auto threads = static_cast<int>(readers_.size());
-  const std::uint64_t bytes = source_.grid() != nullptr ? source_.bytes_of_chunks(piece_chunks_)
-                                                        : source_.bytes_of_range(piece_elements_);
-  return {{source_.info().format, decoding, piece_elements_, bytes, source_.staging(), threads,
-           &registry, compressed_of(block_elements)},
-          block_elements,
-          threads};
+BlockEnginePlan BlockSource::engine_plan(const Decoding& decoding) {
+  BlockEnginePlan plan{{.format = source_.info().format,
+                        .decoding = decoding,
+                        .slab_elements = sizes_.piece_elements,
+                        .staging_bytes = source_.bytes_of_range(sizes_.piece_elements),
+                        .staging = source_.staging(),
+                        .threads = sizes_.threads,
+                        .stages = &registry_},
+                       sizes_.item_elements,
+                       sizes_.threads};
+  if (const ChunkGrid* grid = source_.grid()) {
+    // A block may begin anywhere in a chunk.
+    const std::uint64_t chunks = max_chunks_overlapping(*grid, sizes_.item_elements);
+    plan.pieces.staging_bytes = source_.bytes_of_chunks(piece_chunks_);
+    plan.pieces.compressed =
+        source_.compressed(chunks, piece_chunks_, static_cast<std::uint64_t>(sizes_.threads));
+  }
+  return plan;
 }
 
-void BlockSource::leave_compressed() {
-  const std::size_t threads = readers_.size();
-  readers_.clear();
-  while (readers_.size() < threads) readers_.emplace_back(source_, io::Compressed::left);
-}
-
-/// Returns what blocks bring, wherever they begin.
-CompressedChunks BlockSource::compressed_of(std::uint64_t block_elements) {
-  const ChunkGrid* grid = source_.grid();
-  if (grid == nullptr) return {};
-  const std::uint64_t chunks = max_chunks_overlapping(*grid, block_elements);
-  return source_.compressed(chunks, piece_chunks_, readers_.size());
+void BlockSource::make_readers(io::Compressed compressed) {
+  for (int reader = 0; reader < sizes_.threads; ++reader)
+    readers_.emplace_back(source_, compressed);
 }
 
 int BlockSource::max_loading() const {
@@ -47,25 +45,23 @@ int BlockSource::max_loading() const {
 std::uint64_t BlockSource::pieces(ElementRange range) const {
   if (const ChunkGrid* grid = source_.grid())
     return ceil_div(chunks_overlapping(*grid, range).count, piece_chunks_);
-  return ceil_div(range.count, piece_elements_);
+  return ceil_div(range.count, sizes_.piece_elements);
 }
 
-void BlockSource::load(int reader, const BlockTask& task, std::uint64_t piece,
+void BlockSource::load(int reader, int block, ElementRange range, std::uint64_t piece,
                        BlockEngine& engine) {
   RegionReader& from = readers_[static_cast<std::size_t>(reader)];
   if (const ChunkGrid* grid = source_.grid()) {
-    const auto memory = engine.buffer(reader, task.block, {0, task.range.count});
-    const ChunkRun all = chunks_overlapping(*grid, task.range);
-    const std::uint64_t first = piece * piece_chunks_;
-    const ChunkRun run{all.first + first, std::min(piece_chunks_, all.count - first)};
-    engine.load(
-        reader, task.block,
-        from.read(run, flat_target(*grid, task.range), {.first = task.range.first}, memory));
+    const Ticket ticket = engine.take(reader, block, {0, range.count});
+    const ChunkRun all = chunks_overlapping(*grid, range);
+    const ElementRange part = block_range(all.count, piece_chunks_, piece);
+    engine.submit(ticket, from.read({all.first + part.first, part.count}, flat_target(*grid, range),
+                                    {.first = range.first}, ticket.memory));
   } else {
-    const ElementRange places = block_range(task.range.count, piece_elements_, piece);
-    const auto memory = engine.buffer(reader, task.block, places);
-    const ElementRange range{task.range.first + places.first, places.count};
-    engine.load(reader, task.block, from.read(range, places.first, memory));
+    const ElementRange places = block_range(range.count, sizes_.piece_elements, piece);
+    const Ticket ticket = engine.take(reader, block, places);
+    engine.submit(
+        ticket, from.read({range.first + places.first, places.count}, places.first, ticket.memory));
   }
 }
 

@@ -48,14 +48,11 @@ bool reads_chunks(const io::DatasetInfo& info) {
   return info.layout == io::Layout::chunked && info.path != ReadPath::library && info.elements > 0;
 }
 
-RegionSource::RegionSource(io::Dataset& dataset, StageRegistry& registry)
+RegionSource::RegionSource(io::Dataset& dataset, StageRegistry& registry,
+                           const std::optional<ChunkRun>& mine)
     : dataset_(dataset), registry_(registry) {
-  if (reads_chunks(info())) chunks_.emplace(info(), ChunkRun{0, io::grid_of(info()).chunks()});
-}
-
-RegionSource::RegionSource(io::Dataset& dataset, ChunkRun mine, StageRegistry& registry)
-    : dataset_(dataset), registry_(registry) {
-  if (reads_chunks(info())) chunks_.emplace(info(), mine);
+  if (reads_chunks(info()))
+    chunks_.emplace(info(), mine.value_or(ChunkRun{0, io::grid_of(info()).chunks()}));
 }
 
 Staging RegionSource::staging() const {
@@ -112,9 +109,7 @@ StagedChunks RegionReader::read(ElementRange range, std::uint64_t first_place,
   const std::span<std::byte> there =
       timer_->time(bytes, [&] { return source_.dataset_.fetch(range, staging); });
   run_ = {0, static_cast<std::uint64_t>(there.data() - staging.data())};
-  StagedChunks staged = staged_run(run_, {first_place, range.count});
-  staged.indices.first = range.first - first_place;
-  return staged;
+  return staged_run(run_, {first_place, range.count}, range.first - first_place);
 }
 
 StagedChunks RegionReader::read_part(ElementRange part, std::span<std::byte> staging) {

@@ -21,11 +21,10 @@ bool reads_chunks(const io::DatasetInfo& info);
 /// that are asked for.
 class RegionSource {
  public:
-  /// Borrows the dataset; what readers do is seen in the registry. Throws Error.
-  RegionSource(io::Dataset& dataset, StageRegistry& registry);
-
-  /// The same, of the chunks `mine` alone, given by position, where chunks are read.
-  RegionSource(io::Dataset& dataset, ChunkRun mine, StageRegistry& registry);
+  /// Borrows the dataset; what readers do is seen in the registry. Where chunks are read, they are
+  /// those of `mine` alone, given by position, or all. Throws Error.
+  RegionSource(io::Dataset& dataset, StageRegistry& registry,
+               const std::optional<ChunkRun>& mine = std::nullopt);
 
   const io::DatasetInfo& info() const { return dataset_.info(); }
 

@@ -2,11 +2,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "core/engine/stream_engines.hpp"
@@ -33,12 +31,12 @@ class GpuShare {
   /// Throws what make_engine() throws.
   void start();
 
-  /// Returns a slot of engine() for one of the `left` slabs that are left, if the GPU is to have
-  /// one now. Throws Error for what the GPU was given earlier.
-  std::optional<int> take_slot(std::uint64_t left);
+  /// Tells whether the GPU is to have one of the `left` slabs that are left now, which the thread
+  /// then submits to engine(). Throws Error for what the GPU was given earlier.
+  bool claim(std::uint64_t left);
 
-  /// Gives a slot back after its slab was submitted, or where there was none any more.
-  void return_slot(int slot);
+  /// Tells that a slab so claimed was submitted, or that there was none any more.
+  void release();
 
   /// Returns the engine; null where the GPU has no part.
   StreamEngine* engine() const { return gpu_; }
@@ -52,7 +50,7 @@ class GpuShare {
   std::unique_ptr<StreamEngine> engine_;
   std::atomic<StreamEngine*> gpu_ = nullptr;
   std::mutex mutex_;
-  std::deque<int> free_;             ///< slots, those first that were given back first
+  int claims_ = 0;
   std::atomic<bool> ended_ = false;  ///< the GPU gets no more
 };
 

@@ -1,6 +1,7 @@
 #include "pipeline/run/pass.hpp"
 
 #include <mutex>
+#include <optional>
 
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -12,46 +13,46 @@ namespace {
 /// Hands a rank's items to its threads.
 class ItemQueue {
  public:
-  explicit ItemQueue(const PassPlan& plan)
-      : plan_(plan), next_(plan.items.first), left_of_item_(0) {}
+  explicit ItemQueue(const PassItems& pass)
+      : pass_(pass), next_(pass.items.first), left_of_item_(0) {}
 
   /// Returns the next item of those that a thread has taken, `taken`, or of the others.
   std::optional<PassItem> next(ElementRange& taken) {
-    if (plan_.gpu != nullptr) return next_shared(taken);
+    if (pass_.gpu != nullptr) return next_shared(taken);
     const std::optional<std::uint64_t> item = next_whole(taken);
     return item ? std::optional(PassItem{*item}) : std::nullopt;
   }
 
  private:
   std::optional<std::uint64_t> next_whole(ElementRange& taken) {
-    if (taken.count == 0) taken = {next_.fetch_add(plan_.grain_size), plan_.grain_size};
-    if (taken.first >= plan_.items.end()) return std::nullopt;
+    if (taken.count == 0) taken = {next_.fetch_add(pass_.grain_size), pass_.grain_size};
+    if (taken.first >= pass_.items.end()) return std::nullopt;
     --taken.count;
     return taken.first++;
   }
 
   /// Prefers the GPU whenever it is to have an item.
   std::optional<PassItem> next_shared(ElementRange& taken) {
-    if (const std::optional<int> slot = plan_.gpu->take_slot(left())) {
-      if (const auto item = next_whole(taken)) return PassItem{*item, 0, slot};
-      plan_.gpu->return_slot(*slot);
+    if (pass_.gpu->claim(left())) {
+      if (const auto item = next_whole(taken)) return PassItem{*item, 0, true};
+      pass_.gpu->release();
     }
     const std::lock_guard lock(mutex_);
     if (left_of_item_ == 0) {
       const std::optional<std::uint64_t> item = next_whole(taken);
       if (!item) return std::nullopt;
       shared_item_ = *item;
-      left_of_item_ = plan_.pieces;
+      left_of_item_ = pass_.pieces;
     }
-    return PassItem{shared_item_, plan_.pieces - left_of_item_--};
+    return PassItem{shared_item_, pass_.pieces - left_of_item_--};
   }
 
   std::uint64_t left() const {
     const std::uint64_t next = next_;
-    return next < plan_.items.end() ? plan_.items.end() - next : 0;
+    return next < pass_.items.end() ? pass_.items.end() - next : 0;
   }
 
-  const PassPlan& plan_;
+  const PassItems& pass_;
   std::atomic<std::uint64_t> next_;
   std::mutex mutex_;
   std::uint64_t shared_item_ = 0;  ///< whose pieces cores take
@@ -59,10 +60,10 @@ class ItemQueue {
 };
 
 /// Carries out one thread's part of a pass. Returns its stages' times.
-std::vector<StageTiming> pass_items(const PassPlan& plan, ItemQueue& queue, PassThread& thread,
+std::vector<StageTiming> pass_items(const PassItems& pass, ItemQueue& queue, PassThread& thread,
                                     const MakeConsumer& make) {
   const std::unique_ptr<Consumer> consumer = make(thread);
-  if (plan.gpu != nullptr && thread.number == 0) plan.gpu->start();
+  if (pass.gpu != nullptr && thread.number == 0) pass.gpu->start();
   ElementRange taken{};
   while (!thread.stop.stop_requested()) {
     const std::optional<PassItem> item = queue.next(taken);
@@ -71,26 +72,26 @@ std::vector<StageTiming> pass_items(const PassPlan& plan, ItemQueue& queue, Pass
       return consumer->timings();
     }
     consumer->take(*item);
-    if (item->gpu_slot) plan.gpu->return_slot(*item->gpu_slot);
+    if (item->for_gpu) pass.gpu->release();
   }
   return {};
 }
 
 }  // namespace
 
-std::vector<StageTiming> run_pass(const PassPlan& plan, ProgressMonitor& monitor,
+std::vector<StageTiming> run_pass(const PassItems& pass, ProgressMonitor& monitor,
                                   const mpi::Communicator& communicator, const MakeConsumer& make,
                                   const MergePass& merge) {
   const auto start = SteadyClock::now();
-  ItemQueue queue(plan);
+  ItemQueue queue(pass);
   std::atomic<std::uint64_t> done = 0;
-  std::vector<std::vector<StageTiming>> timings(static_cast<std::size_t>(plan.threads));
+  std::vector<std::vector<StageTiming>> timings(static_cast<std::size_t>(pass.threads));
   std::optional<WorkerThreads> workers;
-  monitor.start_pass(plan.bytes);
+  monitor.start_pass(pass.bytes);
   run_on_all(communicator, [&] {
-    workers.emplace(plan.threads, [&](int number, const std::stop_token& stop) {
+    workers.emplace(pass.threads, [&](int number, const std::stop_token& stop) {
       PassThread thread{number, stop, done, monitor.stages()};
-      timings[static_cast<std::size_t>(number)] = pass_items(plan, queue, thread, make);
+      timings[static_cast<std::size_t>(number)] = pass_items(pass, queue, thread, make);
     });
   });
   wait_all_ranks(*workers, communicator, monitor, [&] { return done.load(); });

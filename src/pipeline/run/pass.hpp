@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -17,7 +16,7 @@
 namespace warpfold::pipeline {
 
 /// Items of a pass, and how the threads of a rank share them.
-struct PassPlan {
+struct PassItems {
   ElementRange items;            ///< this rank's items
   int threads = 1;               ///< this rank's threads; 0 or more
   std::uint64_t bytes = 0;       ///< bytes of all ranks' items
@@ -30,7 +29,7 @@ struct PassPlan {
 struct PassItem {
   std::uint64_t number = 0;
   std::uint64_t piece = 0;
-  std::optional<int> gpu_slot = {};  ///< has a value for an item that the GPU takes whole
+  bool for_gpu = false;  ///< the GPU takes the item whole
 };
 
 /// One thread of a pass.
@@ -67,7 +66,7 @@ using MergePass = std::function<void(std::vector<StageTiming>& stages)>;
 /// Passes all items of all ranks to consumers, then merges. Returns the times of this rank's
 /// stages. Collective; where a consumer throws, all threads of all ranks stop and every rank throws
 /// that Error.
-std::vector<StageTiming> run_pass(const PassPlan& plan, ProgressMonitor& monitor,
+std::vector<StageTiming> run_pass(const PassItems& pass, ProgressMonitor& monitor,
                                   const mpi::Communicator& communicator, const MakeConsumer& make,
                                   const MergePass& merge = {});
 

@@ -84,8 +84,8 @@ std::string sights(const std::vector<GpuView>& views) {
 }
 
 constexpr const char* leave_visible =
-    "Leave all GPUs visible to every rank, which takes the one of its place on the host: no "
-    "CUDA_VISIBLE_DEVICES by SLURM_LOCALID, which is 0 on all ranks under mpirun, and in Slurm "
+    "Make all GPUs visible to every rank, which takes the one of its place on the host. Set no "
+    "CUDA_VISIBLE_DEVICES by SLURM_LOCALID, which is 0 on all ranks under mpirun. In Slurm use "
     "--gpus-per-node instead of --gpus-per-task. Or let ranks share a GPU with `share_gpu`, or use "
     "`backend` cpu.";
 
@@ -167,9 +167,10 @@ void GpuPlacement::refuse_sharing(const std::string& host, std::size_t installed
   }
   if (ranks == taken.size()) return;
   std::string why = std::to_string(ranks) + " ranks meet on " + std::to_string(taken.size()) +
-                    " GPU" + (taken.size() == 1 ? "" : "s") + " of " + host + ": " + sights(views_);
+                    " GPU" + (taken.size() == 1 ? "" : "s") + " of " + host + " (" +
+                    sights(views_) + ")";
   const bool more_installed = installed > taken.size();
-  if (more_installed) why += "; the host has " + std::to_string(installed);
+  if (more_installed) why += ", and the host has " + std::to_string(installed);
   throw Error("more ranks than GPUs on a host", why,
               narrowed && more_installed ? leave_visible : fewer_ranks(taken.size()));
 }
@@ -188,12 +189,12 @@ std::string binding_note(const CoreBinding& binding) {
         binding.threads > 0 ? std::to_string(binding.threads) + " threads" : "the threads";
     return threads + " of a rank are bound to " + cores_text(binding.cores) +
            " where they could have " + std::to_string(share) +
-           ": start with 'mpirun --bind-to none', or 'srun --cpus-per-task=" +
-           std::to_string(share) + "'";
+           ". Start with 'mpirun --bind-to none', or 'srun --cpus-per-task=" +
+           std::to_string(share) + "'.";
   }
   if (binding.far_from_gpu)
-    return "a rank is bound to cores that are not on the NUMA node of its GPU: start with 'mpirun "
-           "--bind-to none', or 'srun --gpu-bind=closest'";
+    return "a rank is bound to cores that are not on the NUMA node of its GPU. Start with 'mpirun "
+           "--bind-to none', or 'srun --gpu-bind=closest'.";
   return "";
 }
 

@@ -36,7 +36,7 @@ ProgressMonitor::ProgressMonitor(const RunOptions& options) : options_(options) 
     teller_ = std::jthread([this](const std::stop_token& stop) { tell_until(stop); });
   } catch (const std::system_error& error) {
     failure_ =
-        std::make_exception_ptr(Error("can't start a thread that tells the progress", error.what(),
+        std::make_exception_ptr(Error("cannot start a thread that reports progress", error.what(),
                                       "Ask for fewer threads or raise the limit of processes."));
   }
 }

@@ -57,6 +57,10 @@ void put_engine_stages(std::vector<StageTiming>& stages, const std::string& call
   stages.insert(stages.begin() + place, engine.begin(), engine.end());
 }
 
+StageRegistry* registry_of_callers(const Engine& engine, StageRegistry& registry) {
+  return engine.timings().empty() ? &registry : nullptr;
+}
+
 StageTiming sync_on_all_ranks(const std::function<void()>& sync, StageRegistry& registry,
                               const mpi::Communicator& communicator) {
   StageTimer timer(registry, stage::sync);

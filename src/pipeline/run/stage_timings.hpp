@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/engine/engine.hpp"
 #include "core/engine/stage_timer.hpp"
 #include "mpi/communicator.hpp"
 #include "warpfold/run_options.hpp"
@@ -22,10 +23,7 @@ void put_engine_stages(std::vector<StageTiming>& stages, const std::string& call
 
 /// Returns where an engine's callers show their stage: nowhere if the engine shows its own. To be
 /// asked before they begin.
-template <class Engine>
-StageRegistry* registry_of_callers(const Engine& engine, StageRegistry& registry) {
-  return engine.timings().empty() ? &registry : nullptr;
-}
+StageRegistry* registry_of_callers(const Engine& engine, StageRegistry& registry);
 
 /// Runs `sync` on every rank, which returns once this rank's output is on storage, and returns how
 /// long that took. Collective; throws the same Error on every rank.

@@ -30,7 +30,7 @@ WorkerThreads::WorkerThreads(int threads,
   } catch (const std::system_error& error) {
     stop();
     threads_.clear();
-    throw Error("can't start " + std::to_string(threads) + " threads", error.what(),
+    throw Error("cannot start " + std::to_string(threads) + " threads", error.what(),
                 "Ask for fewer with `threads` or raise the limit of processes.");
   }
 }

@@ -13,9 +13,9 @@
 
 #include "core/engine/backend.hpp"
 #include "cpu/machine/machine.hpp"
-#include "pipeline/regions/axis_chunks.hpp"
-#include "pipeline/regions/axis_plan.hpp"
 #include "pipeline/regions/region_reader.hpp"
+#include "pipeline/regions/staging.hpp"
+#include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/pass.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -28,7 +28,7 @@ constexpr std::uint64_t elsewhere = std::numeric_limits<std::uint64_t>::max();
 
 /// State and results shared by a rank's threads.
 struct LineJob {
-  const AxisTiling& tiling;  ///< the same on every rank
+  const WorkTiling& tiling;  ///< the same on every rank
   const ScanSpec& spec;
   io::ContiguousWriter& writer;
   std::unique_ptr<RegionSource> source = {};
@@ -45,13 +45,12 @@ struct LineJob {
   }
 };
 
-/// Takes boxes, of which several are under way, in the slot of its thread.
+/// Takes boxes, of which several are under way.
 class LineConsumer final : public Consumer {
  public:
   LineConsumer(LineJob& job, PassThread& thread)
       : job_(job),
         thread_(thread),
-        slot_(thread.number),
         shape_(job.tiling.array().shape),
         boxes_(job.tiling.max_boxes()),
         reader_(*job.source,
@@ -67,10 +66,11 @@ class LineConsumer final : public Consumer {
     const AxisSlab shape = shape_of(box, tile, number);
     AxisScanEngine& engine = *job_.engine;
     if (flat_index(box.start, shape_) > job_.overflow) return engine.leave_out(shape);
-    const StagedChunks slab = reader_.read(box, row_major_strides(box.count), engine.buffer(slot_));
-    scanning_.time(0, [&] { engine.submit(slot_, slab, shape); });
+    const Ticket ticket = engine.take(thread_.number, shape);
+    const StagedChunks slab = reader_.read(box, row_major_strides(box.count), ticket.memory);
+    scanning_.time(0, [&] { engine.submit(ticket, slab); });
     under_way_.push_back(box);
-    if (under_way_.size() == static_cast<std::size_t>(engine.ahead())) scan_first();
+    if (under_way_.size() == static_cast<std::size_t>(engine.under_way())) scan_first();
   }
 
   void finish() override {
@@ -88,9 +88,9 @@ class LineConsumer final : public Consumer {
     const Hyperslab region = std::move(under_way_.front());
     under_way_.pop_front();
     const std::uint64_t bytes = region.elements() * size_of(job_.spec.input.type);
-    const auto prefixes = scanning_.time(bytes, [&] { return job_.engine->scan(slot_); });
+    const auto prefixes = scanning_.time(bytes, [&] { return job_.engine->scan(thread_.number); });
     if (!prefixes) return;
-    if (const auto place = job_.engine->overflow(slot_))
+    if (const auto place = job_.engine->overflow(thread_.number))
       job_.note_overflow(index_of(region, *place));
     writing_.time(prefixes->size(), [&] { write(region, *prefixes); });
     thread_.done += prefixes->size();
@@ -99,12 +99,7 @@ class LineConsumer final : public Consumer {
   AxisSlab shape_of(const Hyperslab& box, std::uint64_t tile, std::uint64_t number) const {
     const auto axis = static_cast<std::size_t>(job_.tiling.array().along.front());
     const std::span<const std::uint64_t> count = box.count;
-    return {product(count.first(axis)),
-            count[axis],
-            product(count.subspan(axis + 1)),
-            number > 0,
-            tile,
-            number,
+    return {product(count.first(axis)), count[axis], product(count.subspan(axis + 1)), number, tile,
             number + 1 == boxes_};
   }
 
@@ -129,7 +124,6 @@ class LineConsumer final : public Consumer {
 
   LineJob& job_;
   PassThread& thread_;
-  int slot_;
   const std::vector<std::uint64_t>& shape_;
   std::uint64_t boxes_;  ///< boxes per tile
   std::deque<Hyperslab> under_way_;
@@ -143,24 +137,17 @@ class LineConsumer final : public Consumer {
 ScanOutcome scan_boxes(LineJob& job, ElementRange mine, int threads, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   const std::uint64_t boxes = job.tiling.max_boxes();
-  const PassPlan plan{.items = {mine.first * boxes, mine.count * boxes},
-                      .threads = threads,
-                      .bytes = product(job.tiling.array().shape) * size_of(job.spec.output),
-                      .grain_size = job.engine->shares_lines() ? 1 : boxes};
+  const PassItems items{.items = {mine.first * boxes, mine.count * boxes},
+                        .threads = threads,
+                        .bytes = product(job.tiling.array().shape) * size_of(job.spec.output),
+                        .grain_size = job.engine->shares_lines() ? 1 : boxes};
   const auto make = [&](PassThread& thread) { return std::make_unique<LineConsumer>(job, thread); };
   const auto merge = [&](std::vector<StageTiming>& stages) {
     throw_overflow_on_all_ranks(job.overflow, job.spec, communicator);
     put_engine_stages(stages, stage::scan, job.engine->timings());
   };
-  std::vector<StageTiming> stages = run_pass(plan, run.monitor, communicator, make, merge);
+  std::vector<StageTiming> stages = run_pass(items, run.monitor, communicator, make, merge);
   return {mpi::minimum({job.last_bits}, communicator).front(), std::move(stages)};
-}
-
-/// Returns how many boxes a thread has under way where a GPU decompresses.
-int boxes_ahead(const RegionSource& source, const AxisTiling& tiling, std::uint64_t tiles,
-                int threads) {
-  return parts_under_way(source.chunks_of_box(tiling.box_extents()), threads,
-                         tiles * tiling.max_boxes() / static_cast<std::uint64_t>(threads));
 }
 
 }  // namespace
@@ -168,23 +155,20 @@ int boxes_ahead(const RegionSource& source, const AxisTiling& tiling, std::uint6
 ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape& lines,
                        io::ContiguousWriter& writer, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  const AxisPlan plan = plan_axis_scan(view.info(), lines, spec.output, run);
-  const AxisTiling& tiling = plan.tiling;
+  const WorkPlan plan =
+      plan_work(view.info(), needs_of_scan(lines, spec.output, run.place.gpu.has_value()), run);
+  const WorkTiling& tiling = plan.tiling;
   // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(run.place.near_gpu, plan.threads);
-  const ElementRange mine = share_of(tiling.items(), communicator.size(), communicator.rank());
-  const int slots = std::max(1, plan.threads_for(mine.count));
+  const cpu::ThreadBinding binding(run.place.near_gpu, plan.sizes.threads);
   LineJob job{tiling, spec, writer};
   run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
     job.engine = run.backend.get().make_axis_scan_engine(
-        {view.info().format, view.decoding, tiling.max_elements(),
-         job.source->bytes_of_box(tiling.box_extents()), Staging::chunks, slots,
-         &run.monitor.stages(), compressed_chunks(*job.source, tiling, mine.count, run)},
-        {spec, tiling.max_outputs(), boxes_ahead(*job.source, tiling, mine.count, slots)});
+        staging_plan(plan, *job.source, view.decoding, run),
+        {spec, tiling.max_outputs(), under_way(plan, *job.source)});
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  return scan_boxes(job, mine, std::min(slots, job.engine->slots()), run);
+  return scan_boxes(job, plan.mine, std::min(plan.slots, job.engine->threads()), run);
 }
 
 }  // namespace warpfold::pipeline

@@ -3,7 +3,7 @@
 #include "core/scan/scan_spec.hpp"
 #include "io/output/output.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
-#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/regions/axis_shape.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/scan/scan_pipeline.hpp"
 

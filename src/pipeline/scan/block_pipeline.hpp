@@ -4,29 +4,56 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <vector>
 
+#include "core/engine/backend.hpp"
 #include "core/engine/block_engines.hpp"
+#include "core/layout/tiling.hpp"
+#include "cpu/machine/machine.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/block_source.hpp"
+#include "pipeline/regions/chunk_rows.hpp"
+#include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/block_flow.hpp"
 #include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/run/run.hpp"
 #include "pipeline/run/worker_threads.hpp"
 #include "warpfold/core/element_range.hpp"
 
 namespace warpfold::pipeline {
 
+/// The chunks of a scan's output, at whose rows blocks are to end.
+struct OutputRows {
+  ChunkRows rows;
+  std::uint64_t zeros = 0;  ///< outputs before the first prefix, which are 0
+};
+
 /// A rank's blocks, which its engine holds a few at a time.
 struct BlockJob {
-  BlockSource& source;
-  BlockEngine& engine;
-  std::vector<ElementRange> blocks;  ///< in order; there may be empty ones
-  int threads = 1;
+  /// Makes the engine for blocks as planned. Throws Error.
+  using MakeEngine =
+      std::function<std::unique_ptr<BlockEngine>(Backend& backend, const BlockEnginePlan& plan)>;
+
+  /// Takes a view apart into blocks that every rank's engine can hold; of whole rows of the chunks
+  /// of `output`, which may be null, if a row fits. Collective; throws the same Error on every
+  /// rank.
+  BlockJob(DatasetView& view, const WorkNeeds& needs, const MakeEngine& make, Run& run,
+           const OutputRows* output = nullptr);
 
   /// Returns where the engine has block number `block`.
   int place(std::uint64_t block) const {
-    return static_cast<int>(block % static_cast<std::uint64_t>(engine.blocks()));
+    return static_cast<int>(block % static_cast<std::uint64_t>(engine->blocks()));
   }
+
+  WorkPlan plan;
+  cpu::ThreadBinding binding;  ///< near the GPU: of threads and the memory that they touch first
+  std::unique_ptr<BlockSource> source;
+  std::unique_ptr<BlockEngine> engine;
+  std::optional<Tiling> whole_rows;  ///< the outputs of blocks, if these are whole rows of chunks
+  std::vector<ElementRange> blocks;  ///< in order; there may be empty ones
 };
 
 /// One pass over a rank's blocks: its threads load their pieces, the caller computes block after

@@ -17,11 +17,6 @@ constexpr std::uint64_t batches_per_thread = 4;  ///< fewest of a block
 
 }  // namespace
 
-ElementRange ChunkedBlocks::elements_of(ElementRange outputs) const {
-  const std::uint64_t first = std::max(outputs.first, zeros);
-  return {first - zeros, outputs.end() - std::min(first, outputs.end())};
-}
-
 ChunkedPrefixes::ChunkedPrefixes(const ChunkedBlocks& plan, const std::vector<PieceCounts>& pieces,
                                  StageRegistry& stages, const mpi::Communicator& communicator)
     : plan_(plan),

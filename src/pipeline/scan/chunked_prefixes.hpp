@@ -29,9 +29,6 @@ struct ChunkedBlocks {
   std::uint64_t zeros = 0;      ///< outputs before the first prefix, which are 0
   std::uint64_t in_memory = 2;  ///< blocks of which a rank keeps the outputs
   int threads = 1;
-
-  /// Returns the elements whose prefixes a range of outputs has.
-  ElementRange elements_of(ElementRange outputs) const;
 };
 
 /// Packs the prefixes of a rank's blocks as they come: threads store them in memory, where they

@@ -10,14 +10,11 @@
 #include <utility>
 
 #include "core/layout/partition.hpp"
-#include "cpu/machine/machine.hpp"
 #include "io/output/output_target.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/output/staged_dataset.hpp"
-#include "pipeline/regions/block_plan.hpp"
-#include "pipeline/regions/block_source.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/run.hpp"
@@ -60,44 +57,40 @@ class Compaction {
       : view_(view),
         indices_(indices),
         run_(run),
-        binding_(run.place.near_gpu, run.place.threads),
-        write_timers_(run.monitor.stages(), stage::write, run.place.threads) {
-    const pipeline::BlockPlan wanted = wanted_blocks();
-    pipeline::run_on_all(run.communicator, [&] { prepare(wanted); });
-    keep_timer_.emplace(pipeline::registry_of_callers(*engine_, run.monitor.stages()),
-                        stage::compact);
-    plan_ = pipeline::agree_on_blocks(wanted, engine_->block_elements(), run.communicator);
-    job_.emplace(
-        pipeline::BlockJob{*source_, *engine_,
-                           pipeline::blocks_of({view.info().elements, plan_.block_elements},
-                                               pipeline::BlockOrder::consecutive,
-                                               run.communicator.size(), run.communicator.rank()),
-                           run.place.threads});
-    kept_.resize(job_->blocks.size());
-  }
+        job_(
+            view, pipeline::needs_of_compaction(indices ? index_type : view.value_type()),
+            [&](Backend& backend, const BlockEnginePlan& plan) {
+              auto made = backend.make_compact_engine(plan, indices);
+              engine_ = made.get();
+              return made;
+            },
+            run),
+        keep_timer_(pipeline::registry_of_callers(*engine_, run.monitor.stages()), stage::compact),
+        write_timers_(run.monitor.stages(), stage::write, job_.plan.threads),
+        kept_(job_.blocks.size()) {}
 
   /// Collective; returns how many elements this rank keeps.
   std::uint64_t count() {
     std::uint64_t mine = 0;
     const auto keep = [&](std::uint64_t block) { mine += kept_[block] = keep_block(block); };
     std::uint64_t elements = 0;
-    for (const ElementRange& block : job_->blocks) elements += block.count;
+    for (const ElementRange& block : job_.blocks) elements += block.count;
     run_.monitor.start_pass(view_.info().elements * stored_bytes());
-    pass(pipeline::pieces_to_load(*job_), keep, {}, {elements * stored_bytes(), passed_});
+    pass(pipeline::pieces_to_load(job_), keep, {}, {elements * stored_bytes(), passed_});
     return mine;
   }
 
   /// Writes what the blocks keep from place `first` of the outputs on, which have `kept_of_all`
   /// elements. Collective.
   void write(std::uint64_t first, std::uint64_t kept_of_all, pipeline::StagedDataset& output) {
-    std::vector<pipeline::PieceCounts> pieces = pipeline::pieces_to_load(*job_);
+    std::vector<pipeline::PieceCounts> pieces = pipeline::pieces_to_load(job_);
     firsts_.clear();
     std::uint64_t here = 0;
     for (std::size_t block = 0; block < pieces.size(); ++block) {
       firsts_.push_back(first + here);
       here += kept_[block];
       if (kept_[block] == 0 || resident()) pieces[block].to_load = 0;
-      pieces[block].to_store = ceil_div(kept_[block], plan_.piece_elements);
+      pieces[block].to_store = ceil_div(kept_[block], job_.plan.sizes.piece_elements);
     }
     const auto keep = [&](std::uint64_t block) {
       if (kept_[block] > 0 && !resident() && keep_block(block) != kept_[block])
@@ -112,8 +105,8 @@ class Compaction {
   }
 
   std::vector<StageTiming> timings() const {
-    std::vector<StageTiming> stages = source_->timings();
-    stages.push_back(keep_timer_->timing());
+    std::vector<StageTiming> stages = job_.source->timings();
+    stages.push_back(keep_timer_.timing());
     pipeline::put_engine_stages(stages, stage::compact, engine_->timings());
     pipeline::append(stages, write_timers_.timings());
     return pipeline::over_threads(stages, pipeline::seconds_since(start_));
@@ -132,40 +125,25 @@ class Compaction {
     return size_of(view_.value_type()) + (indices_ ? size_of(index_type) : 0);
   }
 
-  pipeline::BlockPlan wanted_blocks() const {
-    const std::size_t written = size_of(indices_ ? index_type : view_.value_type());
-    return pipeline::plan_blocks(
-        view_.info(), std::max<std::size_t>(stored_bytes(), written),
-        {run_.place.gpu.has_value(), run_.communicator.size(), run_.options.slab_bytes});
-  }
-
-  void prepare(const pipeline::BlockPlan& wanted) {
-    StageRegistry& stages = run_.monitor.stages();
-    source_.emplace(view_.dataset, wanted.piece_elements, run_.place.threads, stages);
-    engine_ = run_.backend.get().make_compact_engine(
-        source_->plan(view_.decoding, wanted.block_elements, stages), indices_);
-    if (engine_->decompresses()) source_->leave_compressed();
-  }
-
   /// Tells whether the engine still holds all blocks after the first pass.
   bool resident() const {
-    return job_->blocks.size() <= static_cast<std::size_t>(engine_->blocks());
+    return job_.blocks.size() <= static_cast<std::size_t>(engine_->blocks());
   }
 
   std::uint64_t keep_block(std::uint64_t block) {
-    const ElementRange range = job_->blocks[block];
+    const ElementRange range = job_.blocks[block];
     const std::uint64_t bytes = range.count * stored_bytes();
-    const std::uint64_t kept = keep_timer_->time(
-        bytes, [&] { return engine_->keep(job_->place(block), range.first, range.count); });
+    const std::uint64_t kept = keep_timer_.time(
+        bytes, [&] { return engine_->keep(job_.place(block), range.first, range.count); });
     passed_ += bytes;
     return kept;
   }
 
   void store(int worker, std::uint64_t block, std::uint64_t piece,
              pipeline::StagedDataset& output) {
-    const ElementRange part = block_range(kept_[block], plan_.piece_elements, piece);
+    const ElementRange part = block_range(kept_[block], job_.plan.sizes.piece_elements, piece);
     const std::uint64_t place = firsts_[block] + part.first;
-    const int here = job_->place(block);
+    const int here = job_.place(block);
     const auto write = [&](std::size_t dataset, std::span<const std::byte> bytes) {
       write_timers_[worker].time(bytes.size(), [&] {
         output.writer(dataset)->write(place * (bytes.size() / part.count), bytes);
@@ -182,7 +160,7 @@ class Compaction {
             pipeline::BlockPipeline::Store store, const PassBytes& bytes) {
     std::optional<pipeline::BlockPipeline> blocks;
     pipeline::run_on_all(run_.communicator,
-                         [&] { blocks.emplace(*job_, pieces, std::move(store)); });
+                         [&] { blocks.emplace(job_, pieces, std::move(store)); });
     std::exception_ptr failure;
     try {
       for (std::uint64_t block = 0; block < pieces.size(); ++block) {
@@ -203,19 +181,15 @@ class Compaction {
   DatasetView& view_;
   bool indices_;
   pipeline::Run& run_;
-  /// Threads and the memory that they touch first stay near the GPU.
-  cpu::ThreadBinding binding_;
-  std::optional<pipeline::BlockSource> source_;
-  std::unique_ptr<CompactEngine> engine_;
-  pipeline::BlockPlan plan_;
-  std::optional<pipeline::BlockJob> job_;
+  CompactEngine* engine_ = nullptr;
+  pipeline::SteadyClock::time_point start_ = pipeline::SteadyClock::now();
+  pipeline::BlockJob job_;
+  StageTimer keep_timer_;
+  StageTimers write_timers_;
   std::vector<std::uint64_t> kept_;         ///< one per block
   std::vector<std::uint64_t> firsts_;       ///< place of each block in the output
   std::atomic<std::uint64_t> passed_ = 0;   ///< bytes, by the first pass
   std::atomic<std::uint64_t> written_ = 0;  ///< bytes
-  pipeline::SteadyClock::time_point start_ = pipeline::SteadyClock::now();
-  std::optional<StageTimer> keep_timer_;
-  StageTimers write_timers_;
 };
 
 /// The whole number of elements kept, given where this rank's begin and how many it has.

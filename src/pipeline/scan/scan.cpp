@@ -8,14 +8,11 @@
 #include <vector>
 
 #include "core/values/ordered_key.hpp"
-#include "cpu/machine/machine.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/output/staged_dataset.hpp"
-#include "pipeline/regions/block_plan.hpp"
-#include "pipeline/regions/block_source.hpp"
 #include "pipeline/regions/chunk_rows.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
@@ -31,21 +28,22 @@ namespace {
 void check_offsets(const ScanOptions& options) {
   if (!options.offsets) return;
   if (options.operation != ScanOperation::sum)
-    throw usage_error("offsets are running sums", "another operation is asked for",
-                      "Leave out `offsets` or `operation`.");
+    throw usage_error("`offsets` makes running sums", "another operation is requested",
+                      "Omit `offsets` or `operation`.");
   if (options.exclusive)
     throw usage_error("both `exclusive` and `offsets` are given",
-                      "offsets begin with 0 as they are", "Leave out `exclusive`.");
+                      "offsets begin with 0 as they are", "Omit `exclusive`.");
   if (options.axis)
-    throw usage_error("offsets are those of a whole dataset", "an axis is given",
-                      "Leave out `offsets` or `axis`.");
+    throw usage_error("`offsets` needs a whole dataset", "an axis is given",
+                      "Omit `offsets` or `axis`.");
 }
 
 /// HDF5's null dataspace has neither elements nor a shape that an output could have.
 void require_shape(const io::DatasetInfo& info) {
   if (info.elements > 0 || !info.shape.empty()) return;
   throw Error("cannot scan '" + info.name + "' of '" + info.file + "'",
-              "it has a null dataspace: no elements, and no shape", "There is nothing to scan.");
+              "it has a null dataspace, which has no elements and no shape",
+              "There is nothing to scan.");
 }
 
 ScanSpec spec_of(const pipeline::DatasetView& view, const ScanOptions& options) {
@@ -106,55 +104,33 @@ void begin_offsets(io::ContiguousWriter& writer, std::size_t size,
 /// Scans a dataset that has elements into its staged output. Collective.
 pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec, bool offsets,
                                  pipeline::ScanOutput& output, pipeline::Run& run) {
-  const io::DatasetInfo& info = view.info();
-  const pipeline::BackendPlacement& place = run.place;
-  const mpi::Communicator& communicator = run.communicator;
+  std::optional<pipeline::OutputRows> rows;
+  if (output.is_chunked())
+    rows.emplace(pipeline::OutputRows{
+        pipeline::ChunkRows(pipeline::grid_of(output.spec().shape, output.spec().storage)),
+        offsets ? 1U : 0U});
+  ScanEngine* engine = nullptr;
+  const pipeline::BlockJob blocks(
+      view, pipeline::needs_of_scan({}, spec.output, run.place.gpu.has_value()),
+      [&](Backend& backend, const BlockEnginePlan& plan) {
+        auto made = backend.make_scan_engine(plan, spec);
+        engine = made.get();
+        return made;
+      },
+      run, rows ? &*rows : nullptr);
   const std::size_t output_bytes = size_of(spec.output);
-  const std::size_t element_bytes = std::max(size_of(spec.input.type), output_bytes);
-  const pipeline::BlockResources resources{place.gpu.has_value(), communicator.size(),
-                                           run.options.slab_bytes};
-  pipeline::BlockPlan wanted = pipeline::plan_blocks(info, element_bytes, resources);
-  std::optional<pipeline::ChunkRows> rows;
-  if (output.is_chunked()) {
-    rows.emplace(pipeline::grid_of(output.spec().shape, output.spec().storage));
-    wanted = pipeline::fit_to_output(wanted, *rows, info.elements, element_bytes,
-                                     pipeline::chunk_memory(place.threads) / 4, place.threads,
-                                     resources);
-  }
-  // Threads and the memory that they touch first stay near the GPU.
-  const cpu::ThreadBinding binding(place.near_gpu, place.threads);
-  std::optional<pipeline::BlockSource> source;
-  std::unique_ptr<ScanEngine> engine;
-  pipeline::run_on_all(communicator, [&] {
-    StageRegistry& stages = run.monitor.stages();
-    source.emplace(view.dataset, wanted.piece_elements, place.threads, stages);
-    engine = run.backend.get().make_scan_engine(
-        source->plan(view.decoding, wanted.block_elements, stages), spec);
-    if (engine->decompresses()) source->leave_compressed();
-  });
-  const pipeline::BlockPlan plan =
-      pipeline::agree_on_blocks(wanted, engine->block_elements(), communicator);
-  std::optional<Tiling> whole_rows;
-  if (rows) whole_rows = rows->blocks(plan.block_elements, plan.granule);
-  const Tiling blocks = whole_rows.value_or(Tiling(info.elements, plan.block_elements));
-  pipeline::BlockJob job{*source, *engine,
-                         pipeline::blocks_of(blocks, pipeline::BlockOrder::in_turns,
-                                             communicator.size(), communicator.rank()),
-                         place.threads};
-  const auto ranks = static_cast<std::uint64_t>(communicator.size());
-  const auto rank_of_last = static_cast<int>((blocks.items() - 1) % ranks);
-  pipeline::ScanJob scan{std::move(job),      *engine,     nullptr, {}, spec, info.elements,
-                         plan.piece_elements, rank_of_last};
-  if (whole_rows) {
+  pipeline::ScanJob scan{blocks, *engine, nullptr, {}, spec, view.info().elements};
+  if (blocks.whole_rows) {
+    const int threads = blocks.plan.threads;
     scan.chunks.emplace(pipeline::ChunkedBlocks{
-        output, *rows, blocks, offsets ? 1U : 0U,
-        blocks_in_memory(*rows, blocks.max_places(), output_bytes, place.threads), place.threads});
-    for (ElementRange& outputs : scan.blocks.blocks) outputs = scan.chunks->elements_of(outputs);
+        output, rows->rows, *blocks.whole_rows, rows->zeros,
+        blocks_in_memory(rows->rows, blocks.whole_rows->max_places(), output_bytes, threads),
+        threads});
   } else {
     scan.writer = &output.writer();
-    if (offsets) begin_offsets(*scan.writer, output_bytes, communicator);
+    if (offsets) begin_offsets(*scan.writer, output_bytes, run.communicator);
   }
-  return pipeline::scan_blocks(scan, run.monitor, communicator);
+  return pipeline::scan_blocks(scan, run.monitor, run.communicator);
 }
 
 /// A dataset that is to be scanned.

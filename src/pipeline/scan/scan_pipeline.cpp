@@ -35,7 +35,7 @@ class PrefixWriter {
  public:
   PrefixWriter(const ScanJob& job, const std::vector<PieceCounts>& pieces, StageRegistry& stages,
                const mpi::Communicator& communicator)
-      : job_(job), write_timers_(stages, stage::write, job.chunks ? 0 : job.blocks.threads) {
+      : job_(job), write_timers_(stages, stage::write, job.chunks ? 0 : job.blocks.plan.threads) {
     for (const ElementRange& block : job.blocks.blocks)
       bytes_to_write_ += block.count * size_of(job.spec.output);
     if (job.chunks) chunks_.emplace(*job.chunks, pieces, stages, communicator);
@@ -77,7 +77,8 @@ class PrefixWriter {
   void store_piece(int worker, std::uint64_t block, std::uint64_t piece) {
     const std::size_t size = size_of(job_.spec.output);
     const ElementRange range = job_.blocks.blocks[block];
-    const ElementRange part = block_range(range.count, job_.piece_elements, piece);
+    const ElementRange part =
+        block_range(range.count, job_.blocks.plan.sizes.piece_elements, piece);
     const std::uint64_t first = range.first + part.first;
     const std::uint64_t bytes = part.count * size;
     const std::span<const std::byte> memory =
@@ -103,7 +104,8 @@ class PrefixWriter {
 std::vector<PieceCounts> pieces_of(const ScanJob& job) {
   std::vector<PieceCounts> pieces = pieces_to_load(job.blocks);
   for (std::size_t block = 0; block < pieces.size(); ++block)
-    pieces[block].to_store = ceil_div(job.blocks.blocks[block].count, job.piece_elements);
+    pieces[block].to_store =
+        ceil_div(job.blocks.blocks[block].count, job.blocks.plan.sizes.piece_elements);
   return pieces;
 }
 
@@ -289,8 +291,10 @@ ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
       supersteps.failure(), [&] { return prefixes->bytes_written(); }, monitor, communicator);
 
   ScanOutcome outcome;
-  outcome.last_bits = mpi::broadcast(prefixes->last_bits(), communicator, job.rank_of_last);
-  std::vector<StageTiming> stages = job.blocks.source.timings();
+  const auto ranks = static_cast<std::uint64_t>(communicator.size());
+  const auto rank_of_last = static_cast<int>((job.blocks.plan.tiling.items() - 1) % ranks);
+  outcome.last_bits = mpi::broadcast(prefixes->last_bits(), communicator, rank_of_last);
+  std::vector<StageTiming> stages = job.blocks.source->timings();
   append(stages, {supersteps.scan_timing(), supersteps.exchange_timing()});
   put_engine_stages(stages, stage::scan, job.engine.timings());
   append(stages, prefixes->timings());

@@ -18,14 +18,12 @@ namespace warpfold::pipeline {
 
 /// State shared by a scan's supersteps. All ranks have equally many blocks, one in each superstep.
 struct ScanJob {
-  BlockJob blocks;
-  ScanEngine& engine;
-  io::ContiguousWriter* writer;              ///< writes a contiguous output
-  std::optional<ChunkedBlocks> chunks = {};  ///< in place of a writer
-  ScanSpec spec;
-  std::uint64_t elements;        ///< elements of the dataset
-  std::uint64_t piece_elements;  ///< elements of one written piece: a multiple of a scan tile
-  int rank_of_last;              ///< that has the last element
+  const BlockJob& blocks;
+  ScanEngine& engine;                   ///< theirs
+  io::ContiguousWriter* writer;         ///< writes a contiguous output
+  std::optional<ChunkedBlocks> chunks;  ///< in place of a writer
+  const ScanSpec& spec;
+  std::uint64_t elements;  ///< elements of the dataset
 };
 
 struct ScanOutcome {

@@ -57,7 +57,7 @@ def _refuse_options_of_files(
 ) -> None:
     named = given if dataset is None else {"dataset": dataset, **given}
     _options.refuse(
-        named, named.keys() - taken, "an array is given", "Leave it out, or name a file."
+        named, named.keys() - taken, "an array is given", "Omit it, or name a file."
     )
 
 
@@ -130,7 +130,7 @@ def scan(
     """
     given = _options.given("scan", options)
     if _is_file(file):
-        _options.refuse(given, {"out"}, "it goes with arrays", "Leave it out.")
+        _options.refuse(given, {"out"}, "it goes with arrays", "Omit it.")
         return _run.run("scan", file, dataset, given, _run.scan_result, writes=True)
     _refuse_options_of_files(dataset, given, _SCANNED_ARRAY)
     return _arrays.scan_array(file, given.pop("out", None), given.pop("comm", None), given)

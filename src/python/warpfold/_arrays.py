@@ -186,7 +186,7 @@ def _on_device(array: Any, is_written: bool = False) -> _OnDevice:
         return _OnDevice(data, size, name, _DEFAULT_STREAM, owner)
     if not hasattr(array, "__cuda_array_interface__"):
         raise UsageError(
-            "the array can't be had by DLPack", "", "Detach or copy it, or pass another."
+            "the array does not support DLPack", "", "Detach or copy it, or pass another."
         )
     return _by_cuda_array_interface(array, is_written)
 
@@ -238,9 +238,9 @@ def scan_array(array: Any, out: Any, comm: Optional["MPI.Comm"], options: dict[s
 
 def _scanned(array: Any, out: Any) -> Elements:
     if _mask_of(array) is not None:
-        raise UsageError("a masked array can't be scanned", "", "Fill it first: array.filled(0).")
+        raise UsageError("a masked array cannot be scanned", "", "Fill it first: array.filled(0).")
     if out is not None:
-        raise UsageError("out goes with arrays on devices", "", "Leave it out.")
+        raise UsageError("out is for arrays on devices", "", "Omit it.")
     return whole(array)
 
 

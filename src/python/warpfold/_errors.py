@@ -19,8 +19,12 @@ class Error(RuntimeError):
         self.advice = advice
 
     def __str__(self) -> str:
-        reason = f" ({self.why})" if self.why else "." if self.advice else ""
-        return f"{self.what}{reason} {self.advice}".rstrip()
+        reason = f"{self.what}: {self.why}" if self.why else self.what
+        return " ".join(_ended(each) for each in (reason, self.advice) if each)
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 class UsageError(Error, ValueError):
@@ -32,7 +36,7 @@ class DataWarning(UserWarning):
 
 
 class SkippedDatasetWarning(UserWarning):
-    """One of several datasets can't be read, or doesn't fit the options, and has no result."""
+    """One of several datasets cannot be read, or doesn't fit the options, and has no result."""
 
 
 def _in_python(text: str) -> str:

@@ -81,7 +81,7 @@ class ExactSum:
     def as_fraction(self) -> Fraction:
         """Returns the exact sum. Raises UsageError where NaN or infinities were added."""
         if not math.isfinite(self._special()):
-            raise UsageError("the sum is no number", f"it is {self._special()}", "Use float().")
+            raise UsageError("the sum is not a number", f"it is {self._special()}", "Use float().")
         return Fraction(self._units(), 1 << _UNIT_BITS)
 
     def __float__(self) -> float:
@@ -152,7 +152,7 @@ def _total_of(number: Fraction) -> "_core.Total":
     units = number * (1 << _UNIT_BITS)
     if units.denominator != 1 or abs(number) >= _LARGEST:
         raise UsageError(
-            "the number can't be added exactly",
+            "the number cannot be added exactly",
             "it is 2^1024 or more" if abs(number) >= _LARGEST else "it is no binary fraction",
             "Pass a float, or an integer of less.",
         )

@@ -212,4 +212,4 @@ def refuse(options: dict[str, Any], names: Set[str], why: str, advice: str) -> N
     """Raises UsageError where one of the names is given."""
     for name in options:
         if name in names:
-            raise UsageError(f"{name} can't be given here", why, advice)
+            raise UsageError(f"{name} cannot be given here", why, advice)

@@ -71,7 +71,7 @@ _OUTPUT_OPTIONS = {"append", "force", "chunks", "deflate", "shuffle", "fletcher3
 def _words(command: str, options: dict[str, Any], sources: Sources) -> list[str]:
     words = ["warpfold", command, *option_words(options), "--", *sources.files, *sources.datasets]
     if any("\0" in word for word in words):
-        raise UsageError("a name or option has a null character", "", "Leave it out.")
+        raise UsageError("a name or option has a null character", "", "Omit it.")
     return words
 
 
@@ -100,7 +100,7 @@ def _failure_of(outcomes: Any) -> Optional[Error]:
         return None
     return Error(
         f"cannot read {len(failed)} of {len(outcomes)} datasets",
-        ": ".join(failed[0]),
+        f"the first is '{failed[0][0]}' ({failed[0][1]})",
         "Name those that can be read.",
     )
 

@@ -71,7 +71,7 @@ def _sources_of_h5py(file: Any, names: list[str]) -> Sources:
     if _is_h5py(file, "Group"):
         return Sources([_path_of(file.file)], [_name_in(file, name) for name in names])
     if names:
-        raise UsageError("a dataset and names of others are given", "", "Leave out one of them.")
+        raise UsageError("a dataset and names of others are given", "", "Omit one of them.")
     if file.name is None:
         raise UsageError("the h5py.Dataset has no name in its file", "", "Link it into a group.")
     return Sources([_path_of(file.file)], [file.name.lstrip("/")])
@@ -135,7 +135,7 @@ def address_of(comm: Optional["MPI.Comm"]) -> int:
         )
     if not MPI.Is_initialized() or MPI.Is_finalized() or comm == MPI.COMM_NULL:
         raise UsageError(
-            "comm can't be used", "MPI isn't running, or it is COMM_NULL", "Pass another, or None."
+            "comm cannot be used", "MPI isn't running, or it is COMM_NULL", "Pass another, or None."
         )
     return int(MPI._addressof(comm))
 

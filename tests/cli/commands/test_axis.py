@@ -428,7 +428,7 @@ def test_an_overflow_names_the_least_index(folder, ranks, axis):
     beyond = np.cumsum(values, axis, dtype="i8") > np.iinfo("i2").max
     support.fail(
         "scan", path, "values", "--axis", axis, "-o", folder / "out.h5", "--output-type", "i16",
-        "--slab", "4K", code=1, mentions=[f"index {np.flatnonzero(beyond)[0]} ", "i16"],
+        "--slab", "4K", code=1, mentions=[f"index {np.flatnonzero(beyond)[0]}:", "i16"],
         ranks=ranks,
     )  # fmt: skip
     assert not (folder / "out.h5").exists()

@@ -288,7 +288,7 @@ def test_filters_of_a_scalar(folder):
     support.write(folder / "in.h5", 3, "i32")
     words = ("scan", folder / "in.h5", "values", "-o", folder / "out.h5", "--deflate")
     for chunks in ((), ("--chunks", "auto")):
-        support.fail(*words, *chunks, code=USAGE, mentions=["it is a scalar", "Leave out"])
+        support.fail(*words, *chunks, code=USAGE, mentions=["it is a scalar", "Omit"])
     assert names_in(folder) == ["in.h5"]
 
 
@@ -316,7 +316,7 @@ def test_links_to_nothing(folder, ranks):
         file["values"] = [1, 2]
         file["soft"] = h5py.SoftLink("/gone")
         file["external"] = h5py.ExternalLink("gone.h5", "/there")
-    mentions = ["it is a soft link to '/gone'", "can't be opened", "Restore"]
+    mentions = ["it is a soft link to '/gone'", "cannot be opened", "Restore"]
     outcome = support.fail("reduce", folder / "in.h5", "soft", code=FAILED, mentions=mentions, ranks=ranks)  # fmt: skip
     assert "HDF5" not in outcome.errors[0]
     mentions = ["it is an external link to '/there' in 'gone.h5'"]

@@ -202,7 +202,7 @@ def odd_file(path):
         ("values", "twice=1.5", ["'twice=1.5'", "1 and 2"]),
         ("values", "twice=0.5", ["its neighbours have 1"]),
         ("values", "twice=3.5", ["its neighbours have 3"]),
-        ("values", "twice=1:2.5", ["an index beside a coordinate"]),
+        ("values", "twice=1:2.5", ["mixes an index with a coordinate"]),
         ("values", "twice=2.5:1.5", ["greater bound"]),
         ("values", "twice=1.2:1.8", ["holds no coordinate", "from 1 to 3"]),
         ("values", "twice=a:b", ["'twice=a:b'", "neither made of indices nor of coordinates"]),

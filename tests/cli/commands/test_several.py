@@ -56,7 +56,7 @@ def test_datasets_that_options_do_not_fit_are_skipped(path):
     with h5py.File(path, "a") as file:
         file["crs"] = np.int32(4326)
     for words, skipped in [
-        (["--select", "1002:"], {"crs": "1 index, the dataset is a scalar"}),
+        (["--select", "1002:"], {"crs": "1 index, but the dataset is a scalar"}),
         (["--select", "999"], {"crs": "scalar", "empty": "out of bounds"}),
         (["--fill-value", "1e20"], {"run1/wind": "i16", "other": "u8", "crs": "i32"}),
     ]:

@@ -53,7 +53,7 @@ def test_the_others_are_reported(path, names, failed, ranks):
         assert "c.raw" in datasets["c"]["skipped"]
     if names == ["--all"]:
         assert "string" in datasets["text"]["skipped"]
-    assert ("b: " in outcome.errors[0]) and "chunk" in outcome.errors[0]
+    assert ("'b' (" in outcome.errors[0]) and "chunk" in outcome.errors[0]
 
 
 @pytest.mark.parametrize("command", ["reduce", "histogram"])
@@ -71,7 +71,7 @@ def test_every_form_of_report_names_them(path, command, folder):
         "b", "c", "text"
     ]  # fmt: skip
     last = json.loads((folder / "metrics").read_text().splitlines()[-1])
-    assert last["state"] == "failed" and "b: " in last["error"]
+    assert last["state"] == "failed" and "'b' (" in last["error"]
 
 
 def test_info_names_what_it_cannot_describe(path):
@@ -89,4 +89,4 @@ def test_datasets_without_numbers_are_no_failure(path):
 
 def test_what_is_named_is_an_error(path):
     support.fail("reduce", path, "a", "b", code=1, mentions=["'b'", "chunk"], ranks=2)
-    support.fail("reduce", path, "b*", "c*", code=1, mentions=["b: ", "chunk"], ranks=2)
+    support.fail("reduce", path, "b*", "c*", code=1, mentions=["'b' (", "chunk"], ranks=2)

@@ -159,10 +159,11 @@ def test_others_are_read_where_one_object_is_damaged(folder, zeroed):
     expected.pop("g/d" if zeroed == "g" else zeroed)
     assert read == {**expected, zeroed: None}
     assert outcome.code == 1 and len(outcome.errors) == 1
-    assert f"{zeroed}: it is damaged" in outcome.errors[0] and "damaged.h5" in outcome.errors[0]
+    assert f"'{zeroed}' (its object header is damaged)" in outcome.errors[0]
+    assert "damaged.h5" in outcome.errors[0]
     listing = support.run("info", path).stdout.splitlines()
     assert [line.split()[:3] for line in listing if line.split()[0] == zeroed] == [
-        [zeroed, "unknown", "it"]
+        [zeroed, "unknown", "its"]
     ]
 
 
@@ -205,7 +206,7 @@ def test_hdf5_takes_no_other_bytes_for_those_that_filters_do_not_make(folder, ki
     with h5py.File(path, "r+") as file:
         file["values"].id.write_direct_chunk((32,), zlib.compress(bytes(stored_bytes)))
     (error,) = sums_or_errors()
-    assert "chunk [2]: " in error
+    assert "chunk [2] is unreadable; " in error
 
 
 def test_hdf5_takes_no_other_bytes_for_those_of_virtual_datasets(folder):
@@ -228,4 +229,4 @@ def test_hdf5_takes_no_other_bytes_for_those_of_virtual_datasets(folder):
         file["values"].id.write_direct_chunk((4, 0), zlib.compress(bytes(11)))
     assert attempt("8:").results["sum"] == 2 * VALUES[8:].sum()
     (error,) = attempt("7:").errors
-    assert "chunk [1, 0]: " in error and "right.h5" in error
+    assert "chunk [1, 0] is unreadable; " in error and "right.h5" in error

@@ -235,8 +235,8 @@ PATHS_OUT = {
     "outer/x": ["'outer' is an external link"],
     "/root/group/x": ["'/root' is an external link to '/' in 'other.h5'"],
     "group/soft/x": ["'group/soft' is a soft link to '/outer'", "/other.h5'"],
-    "gone/x": ["'gone' is a soft link to '/nowhere'", "can't be opened"],
-    "lost/x": ["'lost' is an external link to '/group' in 'none.h5'", "can't be opened"],
+    "gone/x": ["'gone' is a soft link to '/nowhere'", "cannot be opened"],
+    "lost/x": ["'lost' is an external link to '/group' in 'none.h5'", "cannot be opened"],
 }
 
 

@@ -130,7 +130,7 @@ def test_a_link_to_a_pipe_leads_nowhere(folder, ranks):
     assert outcome.code == 1
     skipped = {each["dataset"]: each.get("skipped") for each in outcome.report["datasets"]}
     assert set(skipped) == {"a", "b", "c", "group"} and skipped["a"] is None
-    assert "'pipe', which can't be opened" in skipped["b"]
+    assert "'pipe', which cannot be opened" in skipped["b"]
     for name, reason in [("b", "opened"), ("group/x", "opened"), ("c.x", "no such")]:
         support.fail("reduce", path, name, code=1, mentions=[reason], timeout=30, ranks=ranks)
     options = {"code": 1, "timeout": 30, "ranks": ranks}

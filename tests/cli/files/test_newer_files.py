@@ -40,7 +40,7 @@ def test_attributes_before_an_undecodable_one_are_kept(newer, folder):
         assert [np.bytes_(text).decode() for text in units] == ["m", "km"]
         assert file["d"].dims[1][0].name == "/x"
         assert np.array_equal(file["x"][()], np.arange(3.0))
-    lacks = "'x' lacks attributes of the input's that this HDF5 can't decode. A newer one can."
+    lacks = "'x' lacks attributes of the input's that this HDF5 cannot decode. A newer one can."
     is_old = report["build"]["hdf5"].startswith("1.10")
     assert report.get("notes") == ([lacks] if is_old else None)
 

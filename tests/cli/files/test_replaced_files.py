@@ -90,6 +90,6 @@ def test_what_is_no_dataset_stays(path, folder):
     words = ["scan", path, "v", "-o", f"{out}:kind", "--append", "--force"]
     assert "is a datatype" in error_of(*words)
     for name in ("../w", "g/../w"):
-        assert "no dataset's path" in error_of("scan", path, "v", "-o", f"{out}:{name}", "--append")
+        assert "not a dataset's path" in error_of("scan", path, "v", "-o", f"{out}:{name}", "--append")
     with h5py.File(out) as file:
         assert sorted(file) == ["kind", "x"]

@@ -64,6 +64,7 @@ def chunked(path, filters=(), stored=None, shape=(1000,), chunks=(250,)):
     return path
 
 
+SZIP, SCALE_OFFSET, BLOSC, BLOSC2 = 4, 6, 32001, 32026
 DEFLATE, SHUFFLE, FLETCHER32, LZ4, BITSHUFFLE, ZSTD = 1, 2, 3, 32004, 32008, 32015
 
 
@@ -184,6 +185,12 @@ LIES = {
     "bitshuffle of blocks of 2^32 elements": ((BITSHUFFLE, (0, 4, 4, 0xFFFFFFF8, 2)), bytes(20)),
     "shuffle of elements of 4 GiB": ((SHUFFLE, (0xFFFFFFFF,)), bytes(1000)),
     "shuffle of elements of no bytes": ((SHUFFLE, (0,)), bytes(1000)),
+    "scale-offset of 2^32 bits": ((SCALE_OFFSET, (2, 0)), b"\xff" * 30),
+    "scale-offset without elements": ((SCALE_OFFSET, (2, 0)), b"\5\0\0\0\x08" + bytes(16)),
+    "szip of 4 GiB": ((SZIP, (4, 8)), b"\xff" * 1000),
+    "szip of nothing": ((SZIP, (4, 8)), struct.pack("<I", 1000)),
+    "blosc of 2 GiB": ((BLOSC, ()), struct.pack("<4B3I", 2, 1, 1, 4, 1 << 31, 1 << 31, 30) + bytes(14)),
+    "blosc2 frame of nothing": ((BLOSC2, ()), b"\x9e\xa8b2frame\0" + b"\xff" * 90),
     "checksum alone": ((FLETCHER32, ()), b"\1\2\3"),
 }  # fmt: skip
 

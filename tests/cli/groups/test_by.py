@@ -171,7 +171,7 @@ def test_mistakes(tmp_path):
         (["--axis", "0", "--by", "missing"], "missing"),
         (["--axis", "0", "--by", "x"], "3 dimensions"),
         (["--axis", "0", "--by", "short", "--every", "2"], "both"),
-        (["--by", "month"], "no axis"),
+        (["--by", "month"], "needs an axis"),
     ):
         outcome = support.attempt("reduce", path, "x", "-o", tmp_path / "out.nc", *words, ranks=2)
         assert outcome.code in (1, 2) and what in outcome.stderr, outcome.stderr

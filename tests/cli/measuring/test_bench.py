@@ -190,7 +190,7 @@ def ended(*words):
 @pytest.mark.parametrize("command, what", [("bench", "combine"), ("ladder", "reduce")])
 def test_without_the_program_that_measures(lone_program, command, what, ranks):
     missing = lone_program.with_name("warpfold-bench")
-    error = (f"{support.ERROR_PREFIX}cannot run '{command}' ({missing}: No such file or directory) "
+    error = (f"{support.ERROR_PREFIX}cannot run '{command}': '{missing}' cannot be run (no such file). "
              "Install the component 'bench' of warpfold, which is that program.")  # fmt: skip
     assert ended(*support.launched(lone_program, command, what, ranks=ranks)) == (1, "", [error])
 
@@ -200,7 +200,7 @@ def test_one_rank_without_the_program_that_measures_fails_all(lone_program):
     ranks = [*support.launched(support.program(), *words, ranks=2), ":", "-np", 1, lone_program]
     code, output, errors = ended(*ranks, *words)
     assert (code, output, len(errors)) == (1, "", 1)
-    assert f"({lone_program.with_name('warpfold-bench')}: " in errors[0]
+    assert f"'{lone_program.with_name('warpfold-bench')}' cannot be run" in errors[0]
 
 
 @pytest.mark.parametrize("command", ["bench", "ladder"])

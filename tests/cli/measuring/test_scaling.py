@@ -294,11 +294,11 @@ def test_a_failed_run_tells_why_and_is_made_again(folder):
     flag = folder / "broken"
     flag.touch()
     program = script(folder / "program", f"""#!/bin/sh
-[ "$1" = reduce ] && [ -e "{flag}" ] && {{ echo 'warpfold: error: no (so) Go away.' >&2; exit 1; }}
+[ "$1" = reduce ] && [ -e "{flag}" ] && {{ echo 'warpfold: error: no: so. Go away.' >&2; exit 1; }}
 exec "{support.program()}" "$@"
 """)
     words += ("--program", program)
-    refused(scaling(*words), "reduce.weak.00001-ranks.000 failed: no (so) Go away.")
+    refused(scaling(*words), "reduce.weak.00001-ranks.000 failed: no: so. Go away.")
     failed = folder / "study" / "runs" / "reduce.weak.00001-ranks.000.failed"
     assert "exit 1" in failed.read_text()
     flag.unlink()
@@ -309,13 +309,13 @@ exec "{support.program()}" "$@"
 @pytest.mark.parametrize(
     "words, mention",
     [
-        (("--workloads", "redduce"), "'redduce' is no workload Choose of reduce, scan, "),
-        (("--scaling", "strong,week"), "'week' is no scaling Choose of strong, weak."),
-        (("--type", "f128"), "'f128' is no type Choose of i8, "),
-        (("--ranks", "2,1"), "--ranks is no ascending list"),
-        (("--ranks", "0,1"), "--ranks is no ascending list"),
+        (("--workloads", "redduce"), "'redduce' is not a workload. Choose from reduce, scan, "),
+        (("--scaling", "strong,week"), "'week' is not a scaling. Choose from strong, weak."),
+        (("--type", "f128"), "'f128' is not a type. Choose from i8, "),
+        (("--ranks", "2,1"), "--ranks is not an ascending list"),
+        (("--ranks", "0,1"), "--ranks is not an ascending list"),
         (("--repeats", "0"), "--repeats"),
-        (("--bytes", "4K"), "--bytes 4096 is no multiple of 16384"),
+        (("--bytes", "4K"), "--bytes 4096 is not a multiple of 16384"),
         (("--launcher", "mpirun"), "{ranks}"),
         (("--program", "/nowhere/warpfold"), "no program '/nowhere/warpfold'"),
         (("--program", "/bin/false"), "'/bin/false --config' fails"),

@@ -45,10 +45,10 @@ def attempt(data, option, beside, *more):
 OPTIONS = ["--mask", "--weights", "--times", "--by"]
 DAYS = {"units": "days since 2000-01-01"}
 DIFFERENT = {
-    "flipped": ({"lat": LAT[::-1]}, "'lat' differ: index 0 has 10 in"),
-    "half a cell away": ({"lat": [10.25, 20.25, 30.25]}, "'lat' differ: index 0 has 10 in"),
-    "the last one": ({"lat": [10.0, 20.0, 31.0]}, "'lat' differ: index 2 has 30 in"),
-    "later": ({"time": ([1.0, 2.0], DAYS)}, "'time' differ: index 0 has 0 days since"),
+    "flipped": ({"lat": LAT[::-1]}, "'lat' differ; index 0 has 10 in"),
+    "half a cell away": ({"lat": [10.25, 20.25, 30.25]}, "'lat' differ; index 0 has 10 in"),
+    "the last one": ({"lat": [10.0, 20.0, 31.0]}, "'lat' differ; index 2 has 30 in"),
+    "later": ({"time": ([1.0, 2.0], DAYS)}, "'time' differ; index 0 has 0 days since"),
     "another calendar": (
         {"time": ([0.0, 1.0], {**DAYS, "calendar": "noleap"})},
         "(standard) in",
@@ -152,7 +152,7 @@ def test_files_of_one_square_grid_keep_the_order_of_dimensions(folder):
     first = write(folder / "a.h5", values=square, time=times)
     second = write(folder / "b.h5", ("lat", "time"), square, time=times)
     outcome = support.attempt("reduce", first, second, "v", "--concat", "time")
-    assert outcome.code == 1 and "called differently" in outcome.errors[0]
+    assert outcome.code == 1 and "different names" in outcome.errors[0]
     position = ["--match", "position", "--ops", "sum", "--json", "-"]
     joined = support.run("reduce", first, second, "v", "--concat", "time", *position)
     assert joined.results == {"sum": 72.0}

@@ -113,7 +113,7 @@ TEST_F(LineLogTest, AFullDiskIsOneWarningAndLaterLinesAreWhole) {
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(contents(path("m")), long_line + "\n678901\n678\n");
   const std::string warning = GetCapturedStderr();
-  EXPECT_EQ(warning.find("warpfold: warning: can't write the report " + path("m")), 0U) << warning;
+  EXPECT_EQ(warning.find("warpfold: warning: cannot write the report " + path("m")), 0U) << warning;
   EXPECT_EQ(warning.find('\n'), warning.size() - 1);
 }
 

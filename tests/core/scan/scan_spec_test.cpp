@@ -61,7 +61,7 @@ TEST(ScanSpec, RefusalNamesBothTypes) {
   spec.input.type = ElementType::bf16;
   spec.output = ElementType::u16;
   EXPECT_EQ(usage_error_of([&] { validate(spec); }).problem(),
-            "a scan of bf16 can't be written as u16");
+            "a scan of bf16 cannot be written as u16");
 }
 
 }  // namespace

@@ -208,10 +208,10 @@ TEST(CfTime, BadUnitsAreRefused) {
       {"days since 2000-01-01", "mayan"}};
   for (const auto& [units, calendar] : refused) {
     try {
-      TimeUnits(units, calendar, "can't tell the month");
+      TimeUnits(units, calendar, "cannot determine the month");
       ADD_FAILURE() << units << ", " << calendar;
     } catch (const Error& error) {
-      EXPECT_EQ(error.problem(), "can't tell the month");
+      EXPECT_EQ(error.problem(), "cannot determine the month");
       EXPECT_FALSE(error.suggestion().empty());
     }
   }

@@ -51,15 +51,16 @@ Accumulator engine_reduce(Backend& backend, const ChunkedDataset<T>& dataset, El
                                                   Staging::chunks,
                                                   2},
                                                  everything);
-  const auto reduce_every_other_box = [&](int slot) {
-    std::mt19937_64 random(seed + static_cast<std::uint64_t>(slot));
+  const auto reduce_every_other_box = [&](int thread) {
+    std::mt19937_64 random(seed + static_cast<std::uint64_t>(thread));
     std::vector<std::byte> bytes;
-    for (auto box = static_cast<std::uint64_t>(slot); box < boxes.items(); box += 2) {
+    for (auto box = static_cast<std::uint64_t>(thread); box < boxes.items(); box += 2) {
       const ChunkRun run = chunks_of(boxes, {box, 1});
       const std::vector<StagedChunk> chunks = dataset.stage(run, bytes, random);
-      std::copy(bytes.begin(), bytes.end(), engine->buffer(slot).begin());
-      engine->submit(slot, {grid, box_target(grid, run), chunks, dataset.fill()},
-                     box_indices(grid, run));
+      const Ticket ticket = engine->take(thread);
+      std::copy(bytes.begin(), bytes.end(), ticket.memory.begin());
+      engine->submit(ticket,
+                     {grid, box_target(grid, run), chunks, dataset.fill(), box_indices(grid, run)});
     }
   };
   {
@@ -151,8 +152,9 @@ TEST(ScanEngine, TakesChunksFromSeveralReaders) {
       std::vector<std::byte> bytes;
       for (auto i = static_cast<std::uint64_t>(reader); i < run.count; i += readers) {
         const auto chunks = dataset.stage({run.first + i, 1}, bytes, own);
-        std::copy(bytes.begin(), bytes.end(), engine->buffer(reader, 0, {0, range.count}).begin());
-        engine->load(reader, 0, {grid, flat_target(grid, range), chunks, dataset.fill()});
+        const Ticket ticket = engine->take(reader, 0, {0, range.count});
+        std::copy(bytes.begin(), bytes.end(), ticket.memory.begin());
+        engine->submit(ticket, {grid, flat_target(grid, range), chunks, dataset.fill()});
       }
     };
     {

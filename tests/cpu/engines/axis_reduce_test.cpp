@@ -78,10 +78,10 @@ std::vector<std::vector<T>> columns_of(const std::vector<T>& elements, const Ext
 }
 
 template <class T>
-void expect_columns(AxisReduceEngine& engine, int slot, ReduceNeeds needs,
+void expect_columns(AxisReduceEngine& engine, int thread, ReduceNeeds needs,
                     const std::vector<std::vector<T>>& columns) {
   AxisTotals totals(element_type_of<T>(), needs, columns.size());
-  totals.merge(engine.finish(slot));
+  totals.merge(engine.finish(thread));
   for (std::uint64_t output = 0; output < columns.size(); ++output) {
     const Accumulator expected = reduced(columns[output]);
     const Accumulator actual = totals.accumulator(output);
@@ -90,22 +90,24 @@ void expect_columns(AxisReduceEngine& engine, int slot, ReduceNeeds needs,
 }
 
 template <class T>
-void reduce_whole(AxisReduceEngine& engine, int slot, const ChunkedShape& shape,
+void reduce_whole(AxisReduceEngine& engine, int thread, const ChunkedShape& shape,
                   const ChunkedDataset<T>& dataset, const AxisGeometry& geometry,
-                  const BoxIndices& rows, std::mt19937_64& random) {
+                  std::uint64_t first_row, std::mt19937_64& random) {
   StagedChunks slab = slab_of(shape, geometry);
   std::vector<std::byte> bytes;
   const auto chunks = dataset.stage({0, dataset.grid().chunks()}, bytes, random);
-  std::copy(bytes.begin(), bytes.end(), engine.buffer(slot).begin());
+  const Ticket ticket = engine.take(thread);
+  std::copy(bytes.begin(), bytes.end(), ticket.memory.begin());
   slab.chunks = chunks;
   slab.fill = dataset.fill();
-  engine.submit(slot, slab, rows);
+  slab.indices.first = first_row;
+  engine.submit(ticket, slab);
 }
 
 StagingPlan plan_of(ElementFormat format, const ChunkedShape& shape, const ChunkGrid& grid,
-                    const Decoding& decoding = {}, int slots = 1) {
+                    const Decoding& decoding = {}, int threads = 1) {
   const std::uint64_t bytes = grid.chunks() * (grid.chunk_elements() * size_of(format.type) + 16);
-  return {format, decoding, shape.elements(), bytes, Staging::chunks, slots};
+  return {format, decoding, shape.elements(), bytes, Staging::chunks, threads};
 }
 
 constexpr Kind kinds[] = {Kind::uniform,   Kind::wide,      Kind::cancelling,
@@ -156,7 +158,7 @@ TEST_P(EveryAxis, IsReducedAsItsColumnsAre) {
       const auto engine = backend->make_axis_reduce_engine(plan_of(format, shape, dataset.grid()),
                                                            {everything, geometry.outputs});
       engine->begin(0, geometry.outputs);
-      reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+      reduce_whole(*engine, 0, shape, dataset, geometry, 0, random);
       expect_columns(*engine, 0, everything, columns_of(dataset.elements(), shape.shape, geometry));
     }
   });
@@ -173,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, EveryAxis,
                                             ::testing::ValuesIn(available_kernels())),
                          axis_case_name);
 
-TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
+TEST(AxisReduce, ThreadsTakeSlabsInAnyOrder) {
   const ChunkedShape shape{{64, 33}, {16, 33}};
   const AxisGeometry geometry(shape.shape, 1);
   std::mt19937_64 random(12);
@@ -182,17 +184,18 @@ TEST(AxisReduce, LanesTakeSlabsInAnyOrder) {
   const ChunkedDataset<double> lower(shape, Kind::sprinkled, format, random);
   const auto engine = make_backend(1)->make_axis_reduce_engine(
       plan_of(format, shape, upper.grid(), {}, 2), {everything, geometry.outputs});
-  ASSERT_EQ(engine->slots(), 2);
+  ASSERT_EQ(engine->threads(), 2);
   auto columns = columns_of(upper.elements(), shape.shape, geometry);
   const auto more = columns_of(lower.elements(), shape.shape, geometry);
   for (std::size_t i = 0; i < columns.size(); ++i)
     columns[i].insert(columns[i].end(), more[i].begin(), more[i].end());
-  const auto reduce_twice = [&](int slot) {
-    std::mt19937_64 own(static_cast<std::uint64_t>(slot));
-    engine->begin(slot, 5);
-    engine->begin(slot, geometry.outputs);
-    reduce_whole(*engine, slot, shape, lower, geometry, {.first = 64}, own);
-    reduce_whole(*engine, slot, shape, upper, geometry, {}, own);
+  const auto reduce_twice = [&](int thread) {
+    std::mt19937_64 own(static_cast<std::uint64_t>(thread));
+    engine->begin(thread, 5);
+    engine->finish(thread);
+    engine->begin(thread, geometry.outputs);
+    reduce_whole(*engine, thread, shape, lower, geometry, 64, own);
+    reduce_whole(*engine, thread, shape, upper, geometry, 0, own);
   };
   {
     const std::jthread other([&] { reduce_twice(1); });
@@ -218,7 +221,7 @@ void expect_left_out() {
     const auto engine = make_backend(1)->make_axis_reduce_engine(
         plan_of(format, shape, dataset.grid(), decoding), {everything, geometry.outputs});
     engine->begin(0, geometry.outputs);
-    reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+    reduce_whole(*engine, 0, shape, dataset, geometry, 0, random);
     AxisTotals totals(type, everything, geometry.outputs);
     totals.merge(engine->finish(0));
     const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
@@ -260,7 +263,7 @@ TEST(AxisReduce, LeavesOutAndUnpacks) {
       const auto engine = make_backend(1)->make_axis_reduce_engine(
           plan_of(format, shape, dataset.grid(), decoding), {everything, geometry.outputs});
       engine->begin(0, geometry.outputs);
-      reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+      reduce_whole(*engine, 0, shape, dataset, geometry, 0, random);
       AxisTotals totals(ElementType::f32, everything, geometry.outputs);
       totals.merge(engine->finish(0));
       const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
@@ -291,7 +294,7 @@ TEST(AxisReduce, FillsWhatIsNeededAlone) {
     const auto engine = make_backend(1)->make_axis_reduce_engine(
         plan_of(format, shape, dataset.grid()), {needs, geometry.outputs});
     engine->begin(0, geometry.outputs);
-    reduce_whole(*engine, 0, shape, dataset, geometry, {}, random);
+    reduce_whole(*engine, 0, shape, dataset, geometry, 0, random);
     const AxisParts parts = engine->finish(0);
     EXPECT_EQ(parts.sum.size(), needs.sum ? geometry.outputs : 0);
     EXPECT_EQ(parts.squares.size(), 0u);

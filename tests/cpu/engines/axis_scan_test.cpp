@@ -34,9 +34,10 @@ std::vector<Out> scanned_piece(AxisScanEngine& engine, const std::vector<T>& ele
         elements.begin() + static_cast<std::ptrdiff_t>((o * whole.along + first) * whole.inner);
     piece.insert(piece.end(), begin, begin + static_cast<std::ptrdiff_t>(along * whole.inner));
   }
-  put_elements(piece, order, engine.buffer(0).data());
-  engine.submit(0, staged_run({}, {0, piece.size()}),
-                {whole.outer, along, whole.inner, first != 0});
+  const std::uint64_t turn = first == 0 ? 0 : 1;
+  const Ticket ticket = engine.take(0, {whole.outer, along, whole.inner, turn});
+  put_elements(piece, order, ticket.memory.data());
+  engine.submit(ticket, staged_run({}, {0, piece.size()}));
   const auto bytes = engine.scan(0);
   std::vector<Out> prefixes(piece.size());
   std::memcpy(prefixes.data(), bytes->data(), bytes->size());
@@ -225,17 +226,17 @@ TEST(AxisScan, WhatIsLeftOutAddsNothing) {
             (std::vector{1.5, 1.5, 3.5, 0.0, 0.0, 3.5}));
 }
 
-/// Two slots of an engine that sums lines of two elements of 1 each, one an element a slab.
+/// Two threads of an engine that sums lines of two elements of 1 each, one an element a slab.
 class SharedLinesTest : public ::testing::Test {
  protected:
-  /// Puts slab number `turn` of two into a slot.
-  void submit(int slot, std::uint64_t turn) {
-    put_elements(std::vector<std::int64_t>(lines, 1), native_byte_order,
-                 engine_->buffer(slot).data());
-    engine_->submit(slot, staged_run({}, {0, lines}), slab(turn));
+  /// Has a thread submit slab number `turn` of two.
+  void submit(int thread, std::uint64_t turn) {
+    const Ticket ticket = engine_->take(thread, slab(turn));
+    put_elements(std::vector<std::int64_t>(lines, 1), native_byte_order, ticket.memory.data());
+    engine_->submit(ticket, staged_run({}, {0, lines}));
   }
 
-  static AxisSlab slab(std::uint64_t turn) { return {1, 1, lines, turn > 0, 0, turn, turn == 1}; }
+  static AxisSlab slab(std::uint64_t turn) { return {1, 1, lines, turn, 0, turn == 1}; }
 
   /// Scans the second slab in a thread of its own, while `meanwhile` happens.
   template <class Meanwhile>
@@ -249,7 +250,7 @@ class SharedLinesTest : public ::testing::Test {
   static constexpr std::uint64_t lines = 50;
   static constexpr ScanSpec spec{{ElementType::i64}, ScanOperation::sum, false, ElementType::i64};
   std::unique_ptr<AxisScanEngine> engine_ = make_backend(2)->make_axis_scan_engine(
-      {.format = spec.input, .slab_elements = lines, .slots = 2}, {spec, lines});
+      {.format = spec.input, .slab_elements = lines, .threads = 2}, {spec, lines});
 };
 
 TEST_F(SharedLinesTest, ASlabWaitsForTheOneBefore) {

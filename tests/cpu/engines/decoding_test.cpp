@@ -70,8 +70,9 @@ void expect_reduce(Backend& backend, const std::vector<Stored>& elements, ByteOr
   plan.slab_elements = std::max<std::size_t>(1, elements.size());
   plan.decoding = decoding;
   const auto engine = backend.make_reduce_engine(plan, {true, true, true, true});
-  put_elements(elements, order, engine->buffer(0).data());
-  engine->submit(0, staged_run({}, {0, elements.size()}), {});
+  const Ticket ticket = engine->take(0);
+  put_elements(elements, order, ticket.memory.data());
+  engine->submit(ticket, staged_run({}, {0, elements.size()}));
   const Kept<Value> kept = kept_of<Value>(elements, decoding);
   Accumulator expected = Accumulator::empty();
   for (std::size_t i = 0; i < kept.values.size(); ++i)
@@ -91,9 +92,10 @@ void expect_compact(Backend& backend, const std::vector<Stored>& elements, ByteO
   for (std::uint64_t first = 0; first < elements.size(); first += engine->block_elements()) {
     const auto n = std::min<std::uint64_t>(engine->block_elements(), elements.size() - first);
     const auto begin = elements.begin() + static_cast<std::ptrdiff_t>(first);
+    const Ticket ticket = engine->take(0, 1, {0, n});
     put_elements(std::vector<Stored>(begin, begin + static_cast<std::ptrdiff_t>(n)), order,
-                 engine->buffer(0, 1, {0, n}).data());
-    engine->load(0, 1, staged_run({}, {0, n}));
+                 ticket.memory.data());
+    engine->submit(ticket, staged_run({}, {0, n}));
     const std::uint64_t count = engine->keep(1, first, n);
     for (std::uint64_t at = 0; at < count; at += piece) {
       const std::uint64_t size = std::min(piece, count - at);

@@ -58,7 +58,7 @@ class Histogram : public ::testing::Test {
  protected:
   static constexpr ElementType type = element_type_of<T>();
 
-  /// In slabs of 1000 elements over three slots.
+  /// In slabs of 1000 elements by three threads.
   static HistogramCounts counted(const Kernels& kernels, const std::vector<std::uint64_t>& keys,
                                  const std::vector<T>& elements, ByteOrder order) {
     constexpr std::uint64_t slab = 1000;
@@ -66,12 +66,13 @@ class Histogram : public ::testing::Test {
     const auto engine = make_backend(2, kernels)->make_histogram_engine(plan, keys);
     std::vector<std::byte> bytes(elements.size() * sizeof(T));
     put_elements(elements, order, bytes.data());
-    int slot = 0;
+    int thread = 0;
     for (std::uint64_t first = 0; first < elements.size(); first += slab) {
       const std::uint64_t count = std::min<std::uint64_t>(slab, elements.size() - first);
-      std::memcpy(engine->buffer(slot).data(), bytes.data() + first * sizeof(T), count * sizeof(T));
-      engine->submit(slot, staged_run({}, {0, count}), {.first = first});
-      slot = (slot + 1) % engine->slots();
+      const Ticket ticket = engine->take(thread);
+      std::memcpy(ticket.memory.data(), bytes.data() + first * sizeof(T), count * sizeof(T));
+      engine->submit(ticket, staged_run({}, {0, count}, first));
+      thread = (thread + 1) % engine->threads();
     }
     return engine->finish();
   }

@@ -24,12 +24,13 @@ Accumulator reduce_elements(Backend& backend, const std::vector<T>& elements, El
                             ReduceNeeds needs, std::size_t slab, std::uint64_t first_index) {
   const auto engine = backend.make_reduce_engine({format, {}, slab, 0, Staging::run, 3}, needs);
   std::size_t end = elements.size();
-  for (int slot = 0; end > 0; slot = (slot + 1) % engine->slots()) {
+  for (int thread = 0; end > 0; thread = (thread + 1) % engine->threads()) {
     const std::size_t first = (end - 1) / slab * slab;
     const std::vector<T> part(elements.begin() + static_cast<std::ptrdiff_t>(first),
                               elements.begin() + static_cast<std::ptrdiff_t>(end));
-    put_elements(part, format.order, engine->buffer(slot).data());
-    engine->submit(slot, staged_run({}, {0, part.size()}), {.first = first_index + first});
+    const Ticket ticket = engine->take(thread);
+    put_elements(part, format.order, ticket.memory.data());
+    engine->submit(ticket, staged_run({}, {0, part.size()}, first_index + first));
     end = first;
   }
   return engine->finish();
@@ -181,8 +182,9 @@ TEST(ReduceEngine, StartsAgainAfterFinish) {
   const auto engine = backend->make_reduce_engine({{ElementType::i32}, {}, 10}, everything);
   EXPECT_EQ(engine->finish().count, 0);
   const std::vector<std::int32_t> elements{1, 2, 3};
-  put_elements(elements, native_byte_order, engine->buffer(0).data());
-  engine->submit(0, staged_run({}, {0, 3}), {});
+  const Ticket ticket = engine->take(0);
+  put_elements(elements, native_byte_order, ticket.memory.data());
+  engine->submit(ticket, staged_run({}, {0, 3}));
   EXPECT_EQ(engine->finish().sum.rounded(), 6.0);
   EXPECT_EQ(engine->finish().count, 0);
 }

@@ -59,9 +59,10 @@ Scanned<Out> engine_scan(Backend& backend, const std::vector<T>& elements, const
     for (std::uint64_t at = 0; at < n; at += piece * tile) {
       const std::uint64_t size = std::min(piece * tile, n - at);
       const auto begin = elements.begin() + static_cast<std::ptrdiff_t>(first + at);
+      const Ticket ticket = engine->take(0, block, {at, size});
       put_elements(std::vector<T>(begin, begin + static_cast<std::ptrdiff_t>(size)),
-                   spec.input.order, engine->buffer(0, block, {at, size}).data());
-      engine->load(0, block, staged_run({}, {at, size}));
+                   spec.input.order, ticket.memory.data());
+      engine->submit(ticket, staged_run({}, {at, size}));
     }
     Accumulator total = engine->total(block, 0, n);
     const auto unfit = engine->scan(block, first, n, carry);
@@ -288,7 +289,7 @@ TEST(ScanEngine, ScansBlocksFromSeveralThreadsAtOnce) {
   std::vector<std::jthread> callers;
   for (int block = 0; block < engine->blocks(); ++block)
     callers.emplace_back([&, block] {
-      put_elements(elements, native_byte_order, engine->buffer(0, block, {0, 30000}).data());
+      put_elements(elements, native_byte_order, engine->take(0, block, {0, 30000}).memory.data());
       engine->total(block, 0, 30000);
       engine->scan(block, 0, 30000, Accumulator::empty());
     });
@@ -304,7 +305,7 @@ TEST(ScanEngine, CarriesExtremaIn) {
   const ScanSpec spec{{ElementType::f64}, ScanOperation::min, true, ElementType::f64};
   const auto engine = backend->make_scan_engine(plan_of(spec, 3, 3), spec);
   const std::vector<double> elements{0.0, -1.0, 5.0};
-  put_elements(elements, native_byte_order, engine->buffer(0, 0, {0, 3}).data());
+  put_elements(elements, native_byte_order, engine->take(0, 0, {0, 3}).memory.data());
   engine->total(0, 0, 3);
   Accumulator before = Accumulator::empty();
   before.minimum = {ordered_key(-0.0), 7, value_bits(-0.0)};

@@ -96,7 +96,7 @@ class CudaAxisReduce : public ::testing::TestWithParam<ElementType> {
     for (int slab = 0; slab < 3; ++slab) {
       auto elements = sample<T>(kind, layout.elements(), random_());
       const SampleSlab staged = chunked_slab(layout.slab(), elements, order, random_);
-      engine->submit(0, staged.stage(engine->buffer(0)), {.first = first_row});
+      staged.submit(*engine, 0, {.first = first_row});
       const auto columns = reduced_columns(elements, layout, first_row);
       for (std::size_t i = 0; i < columns.size(); ++i) expected[i].merge(columns[i]);
       first_row += 2 * layout.rows;
@@ -151,7 +151,7 @@ TEST_P(CudaAxisReduce, ManyColumnsOrRows) {
       const auto engine =
           gpu_->make_axis_reduce_engine(slab_plan({GetParam()}), {needs, layout.columns});
       engine->begin(0, layout.columns);
-      engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), {});
+      whole_slab(layout.slab(), elements).submit(*engine);
       AxisTotals totals(GetParam(), needs, layout.columns);
       totals.merge(engine->finish(0));
       expect_columns(totals, reduced_columns(elements, layout), needs, matrix_name(layout));
@@ -171,40 +171,38 @@ TEST_P(CudaAxisReduce, RowsOfABox) {
     rows.extent[1] = 4;
     rows.stride[0] = 10;
     rows.stride[1] = 1;
-    engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), rows);
+    whole_slab(layout.slab(), elements).submit(*engine, 0, rows);
     const AxisParts parts = engine->finish(0);
     for (const Extremum& minimum : parts.minimum) EXPECT_EQ(minimum.index, 100);
     engine->begin(0, 1);
-    BoxIndices one{.first = 7};
-    engine->submit(0, whole_slab(row_major({1, 1}), std::vector<T>{T{}}).stage(engine->buffer(0)),
-                   one);
+    whole_slab(row_major({1, 1}), std::vector<T>{T{}}).submit(*engine, 0, {.first = 7});
     EXPECT_EQ(engine->finish(0).maximum.at(0).index, 7);
   });
 }
 
-TEST_P(CudaAxisReduce, SlotsShareNothing) {
-  constexpr int slots = 4;
+TEST_P(CudaAxisReduce, ThreadsShareNothing) {
+  constexpr int threads = 4;
   visit_element_type(GetParam(), [&](auto element) {
     using T = decltype(element);
     const auto engine =
-        gpu_->make_axis_reduce_engine(slab_plan({GetParam()}, slots), {everything, 100});
-    ASSERT_EQ(engine->slots(), slots);
-    std::vector<std::thread> threads;
-    for (int slot = 0; slot < slots; ++slot) {
-      threads.emplace_back([&, slot] {
+        gpu_->make_axis_reduce_engine(slab_plan({GetParam()}, threads), {everything, 100});
+    ASSERT_EQ(engine->threads(), threads);
+    std::vector<std::thread> workers;
+    for (int thread = 0; thread < threads; ++thread) {
+      workers.emplace_back([&, thread] {
         for (std::uint64_t turn = 0; turn < 3; ++turn) {
-          const MatrixLayout layout{40 + turn, 10 + static_cast<std::uint64_t>(slot)};
+          const MatrixLayout layout{40 + turn, 10 + static_cast<std::uint64_t>(thread)};
           const auto elements = sample<T>(Sample::uniform, layout.elements(), turn);
-          engine->begin(slot, layout.columns);
-          engine->submit(slot, whole_slab(layout.slab(), elements).stage(engine->buffer(slot)), {});
+          engine->begin(thread, layout.columns);
+          whole_slab(layout.slab(), elements).submit(*engine, thread);
           AxisTotals totals(GetParam(), everything, layout.columns);
-          totals.merge(engine->finish(slot));
+          totals.merge(engine->finish(thread));
           expect_columns(totals, reduced_columns(elements, layout), everything,
                          matrix_name(layout));
         }
       });
     }
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& worker : workers) worker.join();
   });
 }
 
@@ -221,7 +219,7 @@ TEST_F(CudaAxisReducePlans, WhatIsLeftOutDoesNotCount) {
   plan.decoding.values.nan = false;
   const auto engine = make_backend({})->make_axis_reduce_engine(plan, {everything, layout.columns});
   engine->begin(0, layout.columns);
-  engine->submit(0, whole_slab(layout.slab(), elements).stage(engine->buffer(0)), {});
+  whole_slab(layout.slab(), elements).submit(*engine);
   AxisTotals totals(ElementType::f32, everything, layout.columns);
   totals.merge(engine->finish(0));
   std::vector<Accumulator> expected(layout.columns, Accumulator::empty());
@@ -242,7 +240,7 @@ TEST_F(CudaAxisReducePlans, PackedElementsAreUnpacked) {
     const auto engine =
         make_backend({})->make_axis_reduce_engine(plan, {everything, layout.columns});
     engine->begin(0, layout.columns);
-    engine->submit(0, whole_slab(layout.slab(), stored).stage(engine->buffer(0)), {});
+    whole_slab(layout.slab(), stored).submit(*engine);
     AxisTotals totals(type, everything, layout.columns);
     totals.merge(engine->finish(0));
     std::vector<double> values;
@@ -256,12 +254,12 @@ TEST_F(CudaAxisReducePlans, PackedElementsAreUnpacked) {
   }
 }
 
-TEST_F(CudaAxisReducePlans, SlotsFitTheMemory) {
+TEST_F(CudaAxisReducePlans, ThreadsFitTheMemory) {
   const StagingPlan plan = slab_plan({ElementType::f32}, 64);
   const AxisReduceSpec spec{{true}, 1000};
   const auto engine = make_backend_with(256 << 20)->make_axis_reduce_engine(plan, spec);
-  EXPECT_GE(engine->slots(), 1);
-  EXPECT_LT(engine->slots(), 64);
+  EXPECT_GE(engine->threads(), 1);
+  EXPECT_LT(engine->threads(), 64);
   EXPECT_THROW(make_backend_with(1 << 20)->make_axis_reduce_engine(plan, spec), Error);
 }
 
@@ -269,10 +267,11 @@ TEST_F(CudaAxisReducePlans, TooLargeSlabsAreRefused) {
   const auto engine =
       make_backend({})->make_axis_reduce_engine(slab_plan({ElementType::f32}), {{true}, 10});
   EXPECT_THROW(engine->begin(0, 11), Error);
+  engine->begin(0, 10);
   StagedChunks slab;
   slab.grid.dimensions = 1;
   slab.target.elements = max_slab_elements + 1;
-  EXPECT_THROW(engine->submit(0, slab, {}), Error);
+  EXPECT_THROW(engine->submit(engine->take(0), slab), Error);
 }
 
 }  // namespace

@@ -139,12 +139,14 @@ void visit_lines(const AxisSlab& shape, Visitor&& visit) {
       visit(line, (line / shape.inner * shape.along + a) * shape.inner + line % shape.inner);
 }
 
-/// Returns a slot's prefixes of one slab.
-std::span<const std::byte> slab_prefixes(AxisScanEngine& engine, int slot, const SampleSlab& staged,
-                                         AxisSlab shape, bool continues = false) {
-  shape.continues = continues;
-  engine.submit(slot, staged.stage(engine.buffer(slot)), shape);
-  return *engine.scan(slot);
+/// Returns a thread's prefixes of one slab.
+std::span<const std::byte> slab_prefixes(AxisScanEngine& engine, int thread,
+                                         const SampleSlab& staged, AxisSlab shape,
+                                         bool continues = false) {
+  shape.turn = continues ? 1 : 0;
+  const Ticket ticket = engine.take(thread, shape);
+  engine.submit(ticket, staged.stage(ticket.memory));
+  return *engine.scan(thread);
 }
 
 class CudaAxisScan : public ::testing::TestWithParam<ElementType> {
@@ -301,28 +303,28 @@ ScanSpec sum_of_floats() {
   return {{ElementType::f32}, ScanOperation::sum, false, ElementType::f32, OverflowPolicy::error};
 }
 
-TEST_F(CudaAxisScanPlans, SlotsShareNothingAndBeginAnew) {
-  constexpr int slots = 4;
+TEST_F(CudaAxisScanPlans, ThreadsShareNothingAndBeginAnew) {
+  constexpr int threads = 4;
   const auto engine = make_backend({})->make_axis_scan_engine(
-      slab_plan(sum_of_floats().input, slots), {sum_of_floats(), 10});
-  ASSERT_EQ(engine->slots(), slots);
-  std::vector<std::thread> threads;
-  for (int slot = 0; slot < slots; ++slot) {
-    threads.emplace_back([&, slot] {
-      const auto lines = static_cast<std::uint64_t>(3 + slot);
+      slab_plan(sum_of_floats().input, threads), {sum_of_floats(), 10});
+  ASSERT_EQ(engine->threads(), threads);
+  std::vector<std::thread> workers;
+  for (int thread = 0; thread < threads; ++thread) {
+    workers.emplace_back([&, thread] {
+      const auto lines = static_cast<std::uint64_t>(3 + thread);
       const AxisSlab shape{1, 200, lines};
-      const std::vector<float> ones(200 * lines, static_cast<float>(1 + slot));
+      const std::vector<float> ones(200 * lines, static_cast<float>(1 + thread));
       for (int turn = 0; turn < 3; ++turn) {
         for (int slab = 0; slab < 2; ++slab) {
           const auto staged = whole_slab(row_major({200, lines}), ones);
           const auto prefixes =
-              elements_in<float>(slab_prefixes(*engine, slot, staged, shape, slab > 0));
-          EXPECT_EQ(prefixes.back(), static_cast<float>((slab + 1) * 200 * (1 + slot)));
+              elements_in<float>(slab_prefixes(*engine, thread, staged, shape, slab > 0));
+          EXPECT_EQ(prefixes.back(), static_cast<float>((slab + 1) * 200 * (1 + thread)));
         }
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& worker : workers) worker.join();
 }
 
 /// Omitted elements add nothing, and are no extremum.
@@ -354,12 +356,12 @@ TEST_F(CudaAxisScanPlans, PackedElementsAreUnpacked) {
   EXPECT_EQ(prefixes, (std::vector<float>{100.5f, 199.5f, 449.5f}));
 }
 
-TEST_F(CudaAxisScanPlans, SlotsFitTheMemory) {
+TEST_F(CudaAxisScanPlans, ThreadsFitTheMemory) {
   const StagingPlan plan = slab_plan(sum_of_floats().input, 64);
   const AxisScanSpec spec{sum_of_floats(), 1000};
   const auto engine = make_backend_with(256 << 20)->make_axis_scan_engine(plan, spec);
-  EXPECT_GE(engine->slots(), 1);
-  EXPECT_LT(engine->slots(), 64);
+  EXPECT_GE(engine->threads(), 1);
+  EXPECT_LT(engine->threads(), 64);
   EXPECT_THROW(make_backend_with(1 << 20)->make_axis_scan_engine(plan, spec), Error);
 }
 
@@ -371,7 +373,7 @@ TEST_F(CudaAxisScanPlans, SlabsThatDoNotFitTheirLinesAreRefused) {
   };
   EXPECT_THROW(slab_prefixes(*engine, 0, lines_of(11), {11, 2, 1}), Error);
   EXPECT_THROW(slab_prefixes(*engine, 0, lines_of(10), {9, 2, 1}), Error);
-  engine->submit(0, StagedChunks{}, {10, 0, 1});
+  engine->submit(engine->take(0, {10, 0, 1}), StagedChunks{});
   EXPECT_TRUE(engine->scan(0)->empty());
   EXPECT_EQ(engine->overflow(0), std::nullopt);
 }

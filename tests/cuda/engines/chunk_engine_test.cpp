@@ -69,8 +69,7 @@ const std::vector<std::vector<std::uint64_t>> dataset_shapes[] = {{{20011}, {777
 
 class CudaChunks : public BothBackends {};
 
-/// Reduces the dataset box by box, by several threads with two slots each; unwritten chunks become
-/// fill values in it.
+/// Reduces the dataset box by box, by several threads; unwritten chunks become fill values in it.
 Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset& dataset,
                          std::uint64_t max_chunks, const Decoding& decoding = {}) {
   constexpr int threads = 3;
@@ -78,7 +77,8 @@ Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset&
   std::mt19937_64 random(max_chunks);
   std::vector<SampleChunks> samples;
   StagingPlan plan{format, decoding,        max_elements_of(boxes, dataset.grid),
-                   0,      Staging::chunks, 2 * threads};
+                   0,      Staging::chunks, threads};
+  plan.slots_per_thread = 2;
   for (std::uint64_t box = 0; box < boxes.items(); ++box) {
     const ChunkRun run = chunks_of(boxes, {box, 1});
     samples.push_back(sample_chunks(dataset.grid, run.first, run.count, dataset.bytes,
@@ -86,19 +86,20 @@ Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset&
     plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, samples.back().staging.size());
   }
   const auto engine = backend.make_reduce_engine(plan, everything);
-  EXPECT_EQ(engine->slots(), 2 * threads);
+  EXPECT_EQ(engine->threads(), threads);
   std::atomic<std::uint64_t> next = 0;
   std::vector<std::thread> workers;
   for (int thread = 0; thread < threads; ++thread) {
     workers.emplace_back([&, thread] {
-      for (int turn = 0;; turn = 1 - turn) {
+      while (true) {
         const std::uint64_t box = next++;
         if (box >= boxes.items()) return;
-        const int slot = 2 * thread + turn;
         const ChunkRun run = chunks_of(boxes, {box, 1});
-        engine->submit(
-            slot, stage(dataset, samples[box], box_target(dataset.grid, run), engine->buffer(slot)),
-            box_indices(dataset.grid, run));
+        const Ticket ticket = engine->take(thread);
+        StagedChunks slab =
+            stage(dataset, samples[box], box_target(dataset.grid, run), ticket.memory);
+        slab.indices = box_indices(dataset.grid, run);
+        engine->submit(ticket, slab);
       }
     });
   }
@@ -169,10 +170,10 @@ TEST_P(CudaChunks, BlocksLoadedAsChunksScanAsTheFlatDataset) {
       std::vector<std::thread> workers;
       for (int reader = 0; reader < readers; ++reader) {
         workers.emplace_back([&, reader] {
-          for (auto i = static_cast<std::size_t>(reader); i < samples.size(); i += readers)
-            engine->load(
-                reader, block,
-                stage(dataset, samples[i], target, engine->buffer(reader, block, {0, count})));
+          for (auto i = static_cast<std::size_t>(reader); i < samples.size(); i += readers) {
+            const Ticket ticket = engine->take(reader, block, {0, count});
+            engine->submit(ticket, stage(dataset, samples[i], target, ticket.memory));
+          }
         });
       }
       for (std::thread& worker : workers) worker.join();

@@ -134,8 +134,9 @@ TEST(CudaCompactChunks, ComeToTheirPlaces) {
       {{ElementType::f32}, positive.decoding, piece, chunks.staging.size(), Staging::chunks},
       4 * tile};
   const auto engine = make_backend({})->make_compact_engine(plan, true);
-  std::ranges::copy(chunks.staging, engine->buffer(0, 0, {0, dataset.size()}).begin());
-  engine->load(0, 0, {grid, flat_target(grid, {0, dataset.size()}), chunks.chunks});
+  const Ticket ticket = engine->take(0, 0, {0, dataset.size()});
+  std::ranges::copy(chunks.staging, ticket.memory.begin());
+  engine->submit(ticket, {grid, flat_target(grid, {0, dataset.size()}), chunks.chunks});
   Compacted compacted;
   append_block(*engine, 0, engine->keep(0, 0, dataset.size()), compacted);
   const Kept<float> expected = kept_of(positive, dataset);

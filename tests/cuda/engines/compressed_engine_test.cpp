@@ -55,7 +55,8 @@ struct CompressedSlabs {
   std::uint64_t chunk_bytes() const { return grid.chunk_elements() * sizeof(float); }
 
   StagingPlan plan() const {
-    StagingPlan plan{format, {}, max_elements_of(boxes, grid), 0, Staging::chunks, 2 * threads};
+    StagingPlan plan{format, {}, max_elements_of(boxes, grid), 0, Staging::chunks, threads};
+    plan.slots_per_thread = 2;
     for (const SampleChunks& slab : slabs)
       plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, slab.staging.size());
     plan.compressed = {.chunks = grid.chunks(),
@@ -96,7 +97,7 @@ struct CompressedSlabs {
   }
 };
 
-/// Passes the slabs to the engine, by several threads with two slots each. What a thread throws
+/// Passes the slabs to the engine, by several threads. What a thread throws
 /// ends all of them.
 void pass(ReduceEngine& engine, const CompressedSlabs& sample) {
   std::atomic<std::uint64_t> next = 0;
@@ -106,17 +107,19 @@ void pass(ReduceEngine& engine, const CompressedSlabs& sample) {
   for (int thread = 0; thread < threads; ++thread) {
     workers.emplace_back([&, thread] {
       try {
-        for (int turn = 0;; turn = 1 - turn) {
+        while (true) {
           const std::uint64_t box = next++;
           if (box >= sample.boxes.items()) return;
-          const int slot = 2 * thread + turn;
           const ChunkRun run = chunks_of(sample.boxes, {box, 1});
-          const std::span<std::byte> memory = engine.buffer(slot);
+          const Ticket ticket = engine.take(thread);
           const SampleChunks& slab = sample.slabs[box];
-          ASSERT_LE(slab.staging.size(), memory.size());
-          std::ranges::copy(slab.staging, memory.begin());
-          engine.submit(slot, {sample.grid, box_target(sample.grid, run), slab.chunks, {}},
-                        box_indices(sample.grid, run));
+          ASSERT_LE(slab.staging.size(), ticket.memory.size());
+          std::ranges::copy(slab.staging, ticket.memory.begin());
+          engine.submit(ticket, {sample.grid,
+                                 box_target(sample.grid, run),
+                                 slab.chunks,
+                                 {},
+                                 box_indices(sample.grid, run)});
         }
       } catch (...) {
         const std::lock_guard lock(mutex);
@@ -130,26 +133,26 @@ void pass(ReduceEngine& engine, const CompressedSlabs& sample) {
 }
 
 /// Hands a slab of rows to the engine.
-void submit_rows(AxisScanEngine& engine, int slot, const CompressedSlabs& sample,
+void submit_rows(AxisScanEngine& engine, int thread, const CompressedSlabs& sample,
                  std::uint64_t box) {
   const ChunkRun run = chunks_of(sample.boxes, {box, 1});
   const SampleChunks& slab = sample.slabs[box];
-  std::ranges::copy(slab.staging, engine.buffer(slot).begin());
   const ChunkTarget target = box_target(sample.grid, run);
-  engine.submit(slot, {sample.grid, target, slab.chunks, {}},
-                {1, target.elements / 190, 190, box > 0});
+  const Ticket ticket = engine.take(thread, {1, target.elements / 190, 190, box});
+  std::ranges::copy(slab.staging, ticket.memory.begin());
+  engine.submit(ticket, {sample.grid, target, slab.chunks, {}});
 }
 
 /// Returns the prefixes of all columns, row by row.
-std::vector<std::byte> prefixes_by_slabs(AxisScanEngine& engine, int slot,
+std::vector<std::byte> prefixes_by_slabs(AxisScanEngine& engine, int thread,
                                          const CompressedSlabs& sample) {
   std::vector<std::byte> prefixes;
   const std::uint64_t boxes = sample.boxes.items();
   std::uint64_t submitted = 0;
   for (std::uint64_t scanned = 0; scanned < boxes; ++scanned) {
-    while (submitted < boxes && submitted < scanned + static_cast<unsigned>(engine.ahead()))
-      submit_rows(engine, slot, sample, submitted++);
-    const auto slab = engine.scan(slot);
+    while (submitted < boxes && submitted < scanned + static_cast<unsigned>(engine.under_way()))
+      submit_rows(engine, thread, sample, submitted++);
+    const auto slab = engine.scan(thread);
     if (slab) prefixes.insert(prefixes.end(), slab->begin(), slab->end());
   }
   return prefixes;
@@ -160,8 +163,9 @@ std::vector<std::byte> prefixes_of_columns(const CompressedSlabs& sample, const 
   const std::uint64_t elements = sample.elements.size() / sizeof(float);
   const auto engine =
       cpu::make_backend(1)->make_axis_scan_engine({format, {}, elements}, {sum, 190});
-  std::ranges::copy(sample.elements, engine->buffer(0).begin());
-  engine->submit(0, staged_run({}, {0, elements}), {1, elements / 190, 190});
+  const Ticket ticket = engine->take(0, {1, elements / 190, 190});
+  std::ranges::copy(sample.elements, ticket.memory.begin());
+  engine->submit(ticket, staged_run({}, {0, elements}));
   const auto prefixes = *engine->scan(0);
   return {prefixes.begin(), prefixes.end()};
 }
@@ -203,24 +207,23 @@ TEST_F(CudaCompressed, SlabsReduceToWhatTheFlatDatasetDoes) {
   }
 }
 
-/// Each slot scans all columns, with several slabs of whole rows under way.
+/// Each thread scans all columns, with several slabs of whole rows under way.
 TEST_F(CudaCompressed, SlabsOfLinesAreScannedInTheirOrder) {
-  constexpr int slots = 3;
-  constexpr int ahead = 5;
+  constexpr int under_way = 5;
   const CompressedSlabs sample(6);
   StagingPlan plan = sample.plan();
   plan.compressed.chunks = many_chunks;
-  plan.slots = slots;
+  plan.slots_per_thread = 1;
   const ScanSpec sum{format, ScanOperation::sum, false, ElementType::f64, OverflowPolicy::error};
   const std::vector<std::byte> expected = prefixes_of_columns(sample, sum);
-  const auto engine = gpu_->make_axis_scan_engine(plan, {sum, 190, ahead});
+  const auto engine = gpu_->make_axis_scan_engine(plan, {sum, 190, under_way});
   ASSERT_TRUE(engine->decompresses());
-  ASSERT_EQ(engine->ahead(), ahead);
+  ASSERT_EQ(engine->under_way(), under_way);
   std::vector<std::thread> workers;
-  for (int slot = 0; slot < slots; ++slot)
-    workers.emplace_back([&, slot] {
+  for (int thread = 0; thread < threads; ++thread)
+    workers.emplace_back([&, thread] {
       for (int round = 0; round < 3; ++round)
-        EXPECT_TRUE(prefixes_by_slabs(*engine, slot, sample) == expected) << slot;
+        EXPECT_TRUE(prefixes_by_slabs(*engine, thread, sample) == expected) << thread;
     });
   for (std::thread& worker : workers) worker.join();
 }

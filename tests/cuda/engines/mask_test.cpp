@@ -112,9 +112,11 @@ TEST_P(CudaMask, CountsAlongAnAxisWhatItSelects) {
       const auto engine = backend.make_axis_reduce_engine(plan, {everything, 50});
       engine->begin(0, 50);
       const SampleSlab slab = whole_slab(layout, elements);
-      StagedChunks staged = slab.stage(engine->buffer(0));
+      const Ticket ticket = engine->take(0);
+      StagedChunks staged = slab.stage(ticket.memory);
       staged.indices = box_indices(sample_box, layout.stride, sample_array_shape);
-      engine->submit(0, staged, {.first = 3});
+      staged.rows = {.first = 3};
+      engine->submit(ticket, staged);
       return engine->finish(0);
     };
     const AxisParts gpu = reduced(*gpu_);
@@ -145,9 +147,10 @@ TEST_P(CudaMask, ScansAlongAnAxisWhatItSelects) {
                  plan.staging = Staging::chunks;
                  const auto engine = backend.make_axis_scan_engine(plan, {spec, shape.lines()});
                  const SampleSlab slab = whole_slab(layout, elements);
-                 StagedChunks staged = slab.stage(engine->buffer(0));
+                 const Ticket ticket = engine->take(0, shape);
+                 StagedChunks staged = slab.stage(ticket.memory);
                  staged.indices = box_indices(sample_box, layout.stride, sample_array_shape);
-                 engine->submit(0, staged, shape);
+                 engine->submit(ticket, staged);
                  const auto prefixes = engine->scan(0).value();
                  return std::vector(prefixes.begin(), prefixes.end());
                };

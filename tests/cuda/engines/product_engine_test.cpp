@@ -66,9 +66,11 @@ AxisTotals reduced_with_factors(Backend& backend, const std::vector<T>& elements
   engine->begin(0, reduction.outputs);
   for (const std::uint64_t first_row : {3u, 70u}) {
     const SampleSlab slab = whole_slab(layout, elements);
-    StagedChunks staged = slab.stage(engine->buffer(0));
+    const Ticket ticket = engine->take(0);
+    StagedChunks staged = slab.stage(ticket.memory);
     staged.indices = box_indices(sample_box, layout.stride, sample_array_shape);
-    engine->submit(0, staged, {.first = first_row});
+    staged.rows = {.first = first_row};
+    engine->submit(ticket, staged);
   }
   AxisTotals totals(ElementType::f64, needs, reduction.outputs);
   totals.merge(engine->finish(0));
@@ -169,7 +171,7 @@ TEST_F(CudaProductsPlans, MoreProductsThanTheListHoldsAreNotLost) {
   const auto engine = make_backend({})->make_axis_reduce_engine(
       plan_of({ElementType::f64}, count), {{.sum = true}, 3, 1, {&factor, 1, 1, false}});
   engine->begin(0, 3);
-  engine->submit(0, whole_slab(row_major({count}), elements).stage(engine->buffer(0)), {});
+  whole_slab(row_major({count}), elements).submit(*engine);
   AxisTotals totals(ElementType::f64, {.sum = true}, 3);
   totals.merge(engine->finish(0));
   for (std::uint64_t output = 0; output < 3; ++output) {

@@ -233,16 +233,16 @@ TEST_F(CudaReduce, FinishCanBeFollowedByMore) {
 TEST_F(CudaReduce, LittleMemoryTakesSlotsThenShrinksSlabsThenIsRefused) {
   constexpr std::uint64_t slab = 1 << 20;
   StagingPlan plan{{ElementType::f64, native_byte_order}, {}, slab, slab * 8 + 8192};
-  plan.slots = 7;
+  plan.threads = 7;
   const auto elements = std::vector<double>(slab + 5, 1.0);
-  int slots = 8;
+  int threads = 8;
   for (const std::uint64_t memory : {64u << 20, 24u << 20, 12u << 20, 3u << 20, 128u << 10}) {
     const auto backend = make_backend_with(memory);
     const auto engine = backend->make_reduce_engine(plan, everything);
-    EXPECT_LT(engine->slots(), slots);
-    slots = std::max(engine->slots(), 2);
-    EXPECT_LE(static_cast<unsigned>(engine->slots()) * engine->slab_elements() * 8, memory);
-    EXPECT_GE(engine->buffer(0).size(), engine->slab_elements() * 8);
+    EXPECT_LT(engine->threads(), threads);
+    threads = std::max(engine->threads(), 2);
+    EXPECT_LE(static_cast<unsigned>(engine->threads()) * engine->slab_elements() * 8, memory);
+    EXPECT_GE(engine->take(0).memory.size(), engine->slab_elements() * 8);
     if (memory >= 12u << 20)
       EXPECT_EQ(engine->slab_elements(), slab);
     else
@@ -257,8 +257,8 @@ TEST_F(CudaReduce, ASlabBeyondTheSlotIsRefused) {
   const auto backend = make_backend({});
   const auto engine =
       backend->make_reduce_engine({{ElementType::u8, native_byte_order}, {}, 100, 120}, everything);
-  EXPECT_THROW(engine->submit(0, staged_run({}, {0, 101}), {}), Error);
-  EXPECT_THROW(engine->submit(0, staged_run({0, 21}, {0, 100}), {}), Error);
+  EXPECT_THROW(engine->submit(engine->take(0), staged_run({}, {0, 101})), Error);
+  EXPECT_THROW(engine->submit(engine->take(0), staged_run({0, 21}, {0, 100})), Error);
 }
 
 TEST_F(CudaReduce, BytesBeforeTheElementsAreSkipped) {
@@ -268,9 +268,10 @@ TEST_F(CudaReduce, BytesBeforeTheElementsAreSkipped) {
   for (const std::uint64_t skipped : {0u, 2u, 14u, 198u}) {
     const std::vector<std::uint16_t> ones(1000, 1);
     const std::vector<std::uint16_t> noise(1100, 0xbeef);
-    std::memcpy(engine->buffer(0).data(), noise.data(), 2200);
-    std::memcpy(engine->buffer(0).data() + skipped, ones.data(), 2000);
-    engine->submit(0, staged_run({0, skipped}, {0, 1000}), {});
+    const Ticket ticket = engine->take(0);
+    std::memcpy(ticket.memory.data(), noise.data(), 2200);
+    std::memcpy(ticket.memory.data() + skipped, ones.data(), 2000);
+    engine->submit(ticket, staged_run({0, skipped}, {0, 1000}));
   }
   EXPECT_TRUE(engine->finish().sum == number_of<ExactSum>(4000, 0));
 }
@@ -278,11 +279,11 @@ TEST_F(CudaReduce, BytesBeforeTheElementsAreSkipped) {
 TEST_F(CudaReduce, BuffersBeginAtPages) {
   const auto backend = make_backend({});
   StagingPlan plan{{ElementType::f32, native_byte_order}, {}, 1 << 20, (4 << 20) + 4096};
-  plan.slots = 4;
+  plan.threads = 4;
   const auto engine = backend->make_reduce_engine(plan, everything);
-  ASSERT_EQ(engine->slots(), 4);
-  for (int slot = 0; slot < 4; ++slot)
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(engine->buffer(slot).data()) % 4096, 0u);
+  ASSERT_EQ(engine->threads(), 4);
+  for (int thread = 0; thread < 4; ++thread)
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(engine->take(thread).memory.data()) % 4096, 0u);
 }
 
 TEST_F(CudaReduce, ThreadsFillTheirSlotsAtOnce) {
@@ -293,18 +294,19 @@ TEST_F(CudaReduce, ThreadsFillTheirSlotsAtOnce) {
   StagingPlan plan{{ElementType::i64, native_byte_order}, {}, slab};
   StageRegistry registry;
   plan.stages = &registry;
-  plan.slots = 2 * threads;
+  plan.threads = threads;
+  plan.slots_per_thread = 2;
   const auto engine = backend->make_reduce_engine(plan, everything);
-  ASSERT_EQ(engine->slots(), 2 * threads);
+  ASSERT_EQ(engine->threads(), threads);
   std::vector<std::thread> workers;
   for (int thread = 0; thread < threads; ++thread) {
     workers.emplace_back([&, thread] {
       for (std::uint64_t round = 0; round < slabs; ++round) {
-        const int slot = 2 * thread + static_cast<int>(round % 2);
+        const Ticket ticket = engine->take(thread);
         const std::uint64_t number = round * threads + static_cast<unsigned>(thread);
-        auto* elements = reinterpret_cast<std::int64_t*>(engine->buffer(slot).data());
+        auto* elements = reinterpret_cast<std::int64_t*>(ticket.memory.data());
         std::iota(elements, elements + slab, static_cast<std::int64_t>(number * slab));
-        engine->submit(slot, staged_run({}, {0, slab}), {.first = number * slab});
+        engine->submit(ticket, staged_run({}, {0, slab}, number * slab));
       }
     });
   }

@@ -304,9 +304,9 @@ TEST_F(CudaScan, ReadersAndWritersWorkOnBlocksAtOnce) {
   };
   for (int round = 0; round < 5; ++round) {
     by_all([&](int thread, int block, std::uint64_t offset, std::uint64_t first) {
-      const auto input = engine->buffer(thread, block, {offset, piece});
-      std::memcpy(input.data(), elements.data() + first, input.size());
-      engine->load(thread, block, staged_run({}, {offset, piece}));
+      const Ticket ticket = engine->take(thread, block, {offset, piece});
+      std::memcpy(ticket.memory.data(), elements.data() + first, ticket.memory.size());
+      engine->submit(ticket, staged_run({}, {offset, piece}));
     });
     Accumulator before = Accumulator::empty();
     for (int block = 0; block < 3; ++block) {
@@ -350,9 +350,11 @@ TEST_F(CudaScan, PiecesOutsideTheBlockAreRefused) {
   const auto backend = make_backend({});
   const auto spec = spec_of(ElementType::f32, ElementType::f32, ScanOperation::sum);
   const auto engine = backend->make_scan_engine(packed_plan(spec.input, tile, 2 * tile), spec);
-  EXPECT_THROW(engine->buffer(0, 0, {2 * tile, 1}), Error);
-  EXPECT_THROW(engine->buffer(0, engine->blocks(), {0, 1}), Error);
-  EXPECT_THROW(engine->load(0, 0, staged_run({}, {0, 1})), Error);
+  EXPECT_THROW(engine->take(0, 0, {2 * tile, 1}), Error);
+  EXPECT_THROW(engine->take(0, engine->blocks(), {0, 1}), Error);
+  const Ticket ticket = engine->take(0, 0, {0, 1});
+  engine->submit(ticket, staged_run({}, {0, 1}));
+  EXPECT_THROW(engine->submit(ticket, staged_run({}, {0, 1})), Error) << "submitted twice";
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST(CudaError, SaysActionNameAndText) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.problem(), "allocating GPU memory failed");
-    EXPECT_EQ(error.why(), "cudaErrorMemoryAllocation: out of memory");
+    EXPECT_EQ(error.why(), "cudaErrorMemoryAllocation (out of memory)");
     EXPECT_FALSE(error.suggestion().empty());
   }
 }

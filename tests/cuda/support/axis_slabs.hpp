@@ -37,8 +37,8 @@ inline SlabLayout row_major(const std::vector<std::uint64_t>& shape) {
 /// The largest slabs of slab_plan().
 inline constexpr std::uint64_t max_slab_elements = 1 << 20;
 
-inline StagingPlan slab_plan(ElementFormat format, int slots = 1) {
-  return {format, {}, max_slab_elements, 2 * max_slab_elements * 8, Staging::chunks, slots};
+inline StagingPlan slab_plan(ElementFormat format, int threads = 1) {
+  return {format, {}, max_slab_elements, 2 * max_slab_elements * 8, Staging::chunks, threads};
 }
 
 /// A box of an array; masks and factors go by its elements' indices in the array.
@@ -51,9 +51,14 @@ struct SampleSlab {
   ChunkTarget target;
   SampleChunks sample;
 
-  StagedChunks stage(std::span<std::byte> buffer) const {
+  StagedChunks stage(std::span<std::byte> buffer, const BoxIndices& rows = {}) const {
     std::ranges::copy(sample.staging, buffer.begin());
-    return {grid, target, sample.chunks, {}};
+    return {grid, target, sample.chunks, {}, rows};
+  }
+
+  void submit(StreamEngine& engine, int thread = 0, const BoxIndices& rows = {}) const {
+    const Ticket ticket = engine.take(thread);
+    engine.submit(ticket, stage(ticket.memory, rows));
   }
 };
 

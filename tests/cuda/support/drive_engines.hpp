@@ -32,25 +32,25 @@ std::vector<std::byte> bytes_of(const std::vector<T>& elements,
   return bytes;
 }
 
-/// Submits the bytes in slabs as large as the engine takes, all its slots in turn.
+/// Submits the bytes in slabs as large as the engine takes, all its threads in turn.
 inline void reduce_into(StreamEngine& engine, const std::vector<std::byte>& bytes,
                         std::size_t element_bytes, std::uint64_t first_index = 0) {
   const std::size_t slab = engine.slab_elements() * element_bytes;
-  int slot = 0;
+  int thread = 0;
   for (std::size_t first = 0; first < bytes.size(); first += slab) {
     const std::size_t size = std::min(slab, bytes.size() - first);
-    std::memcpy(engine.buffer(slot).data(), bytes.data() + first, size);
-    StagedChunks staged = staged_run({}, {0, size / element_bytes});
-    staged.indices = {.first = first_index + first / element_bytes};
-    engine.submit(slot, staged, staged.indices);
-    slot = (slot + 1) % engine.slots();
+    const Ticket ticket = engine.take(thread);
+    std::memcpy(ticket.memory.data(), bytes.data() + first, size);
+    engine.submit(ticket,
+                  staged_run({}, {0, size / element_bytes}, first_index + first / element_bytes));
+    thread = (thread + 1) % engine.threads();
   }
 }
 
-/// Reduces them through three slots at least.
+/// Reduces them by three threads at least.
 inline Accumulator reduce_all(Backend& backend, StagingPlan plan, ReduceNeeds needs,
                               const std::vector<std::byte>& bytes, std::uint64_t first_index = 0) {
-  plan.slots = std::max(plan.slots, 3);
+  plan.threads = std::max(plan.threads, 3);
   const auto engine = backend.make_reduce_engine(plan, needs);
   reduce_into(*engine, bytes, size_of(plan.format.type), first_index);
   return engine->finish();
@@ -98,11 +98,9 @@ inline void load_block(BlockEngine& engine, int block, std::span<const std::byte
   const std::uint64_t elements = bytes.size() / element_bytes;
   for (std::uint64_t offset = 0; offset < elements; offset += piece_elements) {
     const std::uint64_t count = std::min(piece_elements, elements - offset);
-    const auto input = engine.buffer(0, block, {offset, count});
-    std::memcpy(input.data(), bytes.data() + offset * element_bytes, count * element_bytes);
-    StagedChunks piece = staged_run({}, {offset, count});
-    piece.indices = {.first = first_index};
-    engine.load(0, block, piece);
+    const Ticket ticket = engine.take(0, block, {offset, count});
+    std::memcpy(ticket.memory.data(), bytes.data() + offset * element_bytes, count * element_bytes);
+    engine.submit(ticket, staged_run({}, {offset, count}, first_index));
   }
 }
 

@@ -3,7 +3,8 @@
 ///
 /// Input: filters (1 byte), bytes of an element (1), elements of a chunk (4), mask of skipped
 /// filters (1), for each filter its kind (1) and parameters (bitshuffle: bytes of an element (1),
-/// elements of a block (4), compressor (1); shuffle: bytes of an element (1)), the stored bytes.
+/// elements of a block (4), compressor (1); shuffle: bytes of an element (1); n-bit, scale-offset
+/// and szip: how many (1), one byte each), the stored bytes.
 
 #include <algorithm>
 #include <cstddef>
@@ -23,13 +24,15 @@ namespace warpfold::fuzz {
 namespace {
 
 constexpr std::size_t max_filters = 4;
+constexpr std::size_t max_parameters = 32;
 constexpr std::size_t max_element_bytes = 16;
 constexpr std::uint32_t max_elements = 1 << 14;
 
-constexpr int kinds[] = {io::filter_id::deflate,    io::filter_id::shuffle,
-                         io::filter_id::fletcher32, io::filter_id::bitshuffle,
-                         io::filter_id::lz4,        io::filter_id::zstd,
-                         io::filter_id::lzf};
+constexpr int kinds[] = {
+    io::filter_id::deflate,      io::filter_id::shuffle, io::filter_id::fletcher32,
+    io::filter_id::bitshuffle,   io::filter_id::lz4,     io::filter_id::zstd,
+    io::filter_id::lzf,          io::filter_id::szip,    io::filter_id::nbit,
+    io::filter_id::scale_offset, io::filter_id::blosc,   io::filter_id::blosc2};
 
 io::Filter filter_from(FuzzInput& input) {
   io::Filter filter;
@@ -40,6 +43,10 @@ io::Filter filter_from(FuzzInput& input) {
     const unsigned element_bytes = input.byte();
     const unsigned block_elements = input.u32();
     filter.parameters = {0, 4, element_bytes, block_elements, input.byte()};
+  }
+  if (filter.id >= io::filter_id::szip && filter.id <= io::filter_id::scale_offset) {
+    filter.parameters.resize(input.byte() % max_parameters);
+    for (unsigned& parameter : filter.parameters) parameter = input.byte();
   }
   return filter;
 }

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
 
 import encoders  # noqa: E402
 
-DEFLATE, SHUFFLE, FLETCHER32, BITSHUFFLE, LZ4, ZSTD, LZF = range(7)
+DEFLATE, SHUFFLE, FLETCHER32, BITSHUFFLE, LZ4, ZSTD, LZF, SZIP, NBIT, SCALE_OFFSET, BLOSC = range(11)
 SIZE = 4
 ELEMENTS = 300
 RAW = (np.arange(ELEMENTS, dtype="<i4") // 3).tobytes()
@@ -42,6 +42,14 @@ def chunks():
     yield "lz4", chunk(encoders.lz4_filter(RAW), (LZ4,))
     yield "zstd", chunk(encoders.zstd(RAW), (ZSTD,))
     yield "lzf", chunk(b"\x1f" + RAW[:32] + b"\xe0\xff\x00" * 5, (LZF,))
+    yield "nbit", chunk(RAW, (NBIT, 8, 8, 0, 200, 1, SIZE, 0, 20, 3))
+    scaled = struct.pack("<IB", 7, 8) + bytes(16) + RAW[:300]
+    for name, scale, is_float in (("integers", 2, 0), ("floats", 0, 1)):
+        parameters = (scale, 2, 200, is_float, SIZE, 1, 0, 1, *12 * (9,))
+        yield f"scale-offset-{name}", chunk(scaled, (SCALE_OFFSET, 20, *parameters))
+    yield "szip", chunk(struct.pack("<I", len(RAW)) + RAW, (SZIP, 4, 32, 8, 32, 100))
+    if encoders.blosc:
+        yield "blosc", chunk(encoders.blosc_buffer(RAW, SIZE), (BLOSC,))
     for compressor, compress in ((0, None), (2, encoders.lz4_alone), (3, encoders.zstd)):
         stored = encoders.bitshuffle(RAW, SIZE, 64, compress)
         yield f"bitshuffle-{compressor}", chunk(stored, bitshuffle(64, compressor))

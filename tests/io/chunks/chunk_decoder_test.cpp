@@ -250,9 +250,9 @@ TEST(UndecodableFilters, AreNamed) {
   EXPECT_EQ(undecodable_filters({}), "");
   EXPECT_EQ(
       undecodable_filters({filter(H5Z_FILTER_SHUFFLE, "shuffle", {4}),
-                           filter(H5Z_FILTER_SZIP, "szip", {4, 8}),
+                           filter(H5Z_FILTER_NBIT, "nbit", {8, 0, 5, 3, 4, 0, 32, 0}),
                            filter(H5Z_FILTER_DEFLATE, "deflate", {6}), filter(32013, "zfp", {})}),
-      "szip, zfp");
+      "nbit, zfp");
   EXPECT_EQ(undecodable_filters({filter(H5Z_FILTER_SHUFFLE, "shuffle", {})}), "shuffle");
   EXPECT_EQ(undecodable_filters({filter(32008, "bitshuffle", {0, 4, 8, 7})}), "bitshuffle");
   EXPECT_EQ(undecodable_filters({filter(32008, "bitshuffle", {0, 4, 8, 0, 77})}), "bitshuffle");
@@ -281,7 +281,8 @@ class PluginTest : public ChunkDecoderTest {
 
   static auto adding(H5Z_filter_t id, std::vector<unsigned> parameters) {
     return [id, parameters](hid_t creation) {
-      H5Pset_filter(creation, id, H5Z_FLAG_MANDATORY, parameters.size(), parameters.data());
+      // blosc stores chunks that it does not make smaller without itself.
+      H5Pset_filter(creation, id, H5Z_FLAG_OPTIONAL, parameters.size(), parameters.data());
     };
   }
 
@@ -303,6 +304,10 @@ TEST_F(PluginTest, BitshuffleInBlocks) { expect_to_undo_plugin(32008, {64, 0}); 
 TEST_F(PluginTest, BitshuffleLz4) { expect_to_undo_plugin(32008, {0, 2}); }
 TEST_F(PluginTest, BitshuffleLz4InBlocks) { expect_to_undo_plugin(32008, {64, 2}); }
 TEST_F(PluginTest, BitshuffleZstd) { expect_to_undo_plugin(32008, {0, 3}); }
+TEST_F(PluginTest, Blosc) { expect_to_undo_plugin(32001, {0, 0, 0, 0, 5, 1, 1}); }
+TEST_F(PluginTest, BloscOfBits) { expect_to_undo_plugin(32001, {0, 0, 0, 0, 9, 2, 4}); }
+TEST_F(PluginTest, Blosc2) { expect_to_undo_plugin(32026, {0, 0, 0, 0, 5, 1, 1}); }
+TEST_F(PluginTest, Blosc2OfBits) { expect_to_undo_plugin(32026, {0, 0, 0, 0, 9, 2, 5}); }
 #endif
 
 }  // namespace

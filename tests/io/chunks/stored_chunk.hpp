@@ -79,6 +79,19 @@ struct Stored {
   }
 };
 
+/// Fetches what lies in the file of a dataset's first chunk.
+inline Stored stored_chunk(hid_t dataset, std::size_t element_bytes) {
+  Stored stored{filters_of_dataset(dataset), element_bytes, 0, {}};
+  const hsize_t origin = 0;
+  hsize_t stored_bytes = 0;
+  EXPECT_GE(H5Dget_chunk_storage_size(dataset, &origin, &stored_bytes), 0);
+  stored.bytes.resize(stored_bytes);
+  EXPECT_GE(
+      H5Dread_chunk(dataset, H5P_DEFAULT, &origin, &stored.skipped_filters, stored.bytes.data()),
+      0);
+  return stored;
+}
+
 /// Stores `bytes` as the one chunk of a dataset whose filters `add_filters` adds to its creation
 /// properties, and fetches what lies in the file.
 template <class AddFilters>
@@ -94,15 +107,7 @@ Stored store_chunk(hid_t file, const Bytes& bytes, std::size_t element_bytes,
   EXPECT_GE(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), 0);
   EXPECT_GE(H5Fflush(file, H5F_SCOPE_LOCAL), 0);
 
-  Stored stored{filters_of_dataset(dataset.get()), element_bytes, 0, {}};
-  const hsize_t origin = 0;
-  hsize_t stored_bytes = 0;
-  EXPECT_GE(H5Dget_chunk_storage_size(dataset.get(), &origin, &stored_bytes), 0);
-  stored.bytes.resize(stored_bytes);
-  EXPECT_GE(H5Dread_chunk(dataset.get(), H5P_DEFAULT, &origin, &stored.skipped_filters,
-                          stored.bytes.data()),
-            0);
-  return stored;
+  return stored_chunk(dataset.get(), element_bytes);
 }
 
 }  // namespace warpfold::io

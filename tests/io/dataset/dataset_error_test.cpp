@@ -35,7 +35,7 @@ class OpenErrorTest : public Hdf5Test {
 TEST_F(OpenErrorTest, NoSuchFile) {
   expect_unopened("none.h5", "no such file");
   EXPECT_EQ(std::string(opening("none.h5").what()),
-            "cannot open '" + path("none.h5") + "' (no such file) Check the path.");
+            "cannot open '" + path("none.h5") + "': no such file. Check the path.");
 }
 
 TEST_F(OpenErrorTest, AFolder) {
@@ -117,7 +117,7 @@ TEST_F(OpenErrorTest, AGroup) {
   EXPECT_EQ(opening("x.h5", "g").why(), "it is a group; the group has 'inner'");
   EXPECT_EQ(opening("x.h5", "type").why(), "it is a datatype");
   EXPECT_EQ(opening("x.h5", "dangling").why(),
-            "it is a soft link to '/nowhere', which can't be opened");
+            "it is a soft link to '/nowhere', which cannot be opened");
 }
 
 TEST_F(OpenErrorTest, UnsupportedType) {

@@ -271,7 +271,8 @@ TEST_F(OutputTest, AFolderOneMayNotWriteToIsNamed) {
   std::filesystem::permissions(path("closed"), std::filesystem::perms::owner_read);
   OutputSpec shut = spec();
   shut.path = path("closed/out.h5");
-  EXPECT_EQ(refusal(shut).why(), "the folder '" + path("closed") + "': permission denied");
+  EXPECT_EQ(refusal(shut).why(),
+            "the folder '" + path("closed") + "' is not writable (permission denied)");
   std::filesystem::permissions(path("closed"), std::filesystem::perms::owner_all);
 }
 
@@ -284,7 +285,7 @@ TEST_F(OutputTest, ALongNameStillHasATemporaryOne) {
 
 TEST_F(OutputTest, TooLittleSpaceSaysHowMuch) {
   const Error error = refusal(spec({std::uint64_t{1} << 55}));
-  EXPECT_TRUE(contains(error.why(), "not enough space: 144115188075855872 bytes are needed"))
+  EXPECT_TRUE(contains(error.why(), "not enough space, 144115188075855872 bytes are needed"))
       << error.why();
   EXPECT_EQ(refusal(spec({std::uint64_t{1} << 40, std::uint64_t{1} << 40})).exit_code(),
             ExitCode::usage);
@@ -311,7 +312,7 @@ TEST_F(OutputTest, AFullDeviceIsReported) {
   ContiguousWriter writer("/dev/full", 0);
   const std::vector<std::byte> bytes(100);
   EXPECT_EQ(error_of([&] { writer.write(0, bytes); }).why(),
-            "not enough space: 100 bytes of this write are left");
+            "not enough space, 100 bytes of this write are not written");
   EXPECT_THROW(ContiguousWriter(path("none"), 0), Error);
 }
 

@@ -66,8 +66,9 @@ Summary reduced_at_once(const std::vector<T>& elements, const DeviceReduceOption
   const auto engine =
       backend->make_reduce_engine({format, {}, std::max<std::size_t>(elements.size(), 1)},
                                   needs_of(options.statistics, format.type));
-  std::ranges::copy(std::as_bytes(std::span(elements)), engine->buffer(0).begin());
-  engine->submit(0, staged_run({}, {0, elements.size()}), {});
+  const Ticket ticket = engine->take(0);
+  std::ranges::copy(std::as_bytes(std::span(elements)), ticket.memory.begin());
+  engine->submit(ticket, staged_run({}, {0, elements.size()}));
   return summarize(engine->finish(), format.type, options.statistics, options.summary);
 }
 
@@ -82,9 +83,9 @@ std::vector<Out> scanned_at_once(const std::vector<T>& elements, const DeviceSca
   const auto backend = cpu::make_backend(1);
   const auto engine =
       backend->make_scan_engine({{spec.input, {}, block, 0, Staging::packed}, block}, spec);
-  std::ranges::copy(std::as_bytes(std::span(elements)),
-                    engine->buffer(0, 0, {0, elements.size()}).begin());
-  engine->load(0, 0, staged_run({}, {0, elements.size()}));
+  const Ticket ticket = engine->take(0, 0, {0, elements.size()});
+  std::ranges::copy(std::as_bytes(std::span(elements)), ticket.memory.begin());
+  engine->submit(ticket, staged_run({}, {0, elements.size()}));
   engine->total(0, 0, elements.size());
   engine->scan(0, 0, elements.size(), Accumulator::empty());
   const auto bytes = engine->output(0, 0, 0, elements.size());
@@ -255,7 +256,7 @@ TYPED_TEST_P(DeviceArraysOfRanks, NameTheFirstPrefixThatOverflows) {
     this->arrays_->template scan<std::int32_t>(part_of(whole, this->mine(cut)), options);
   });
   EXPECT_EQ(error,
-            "the scan overflows at index 12346 (the prefix there is beyond i32) Choose a wider "
+            "the scan overflows at index 12346: the prefix there is beyond i32. Choose a wider "
             "output type, or OverflowPolicy::wrap.");
 }
 

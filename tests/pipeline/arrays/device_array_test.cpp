@@ -64,24 +64,24 @@ class DeviceArrayErrors : public DeviceArraysOfRanks<EmulatedDevice> {
 
 TEST_F(DeviceArrayErrors, NullReachesEveryRank) {
   expect_refused({nullptr, 10, ElementType::f64},
-                 "is null (it has 10 elements) Pass its address, or no elements.");
+                 "is null: it has 10 elements. Pass its address, or no elements.");
 }
 
 TEST_F(DeviceArrayErrors, AnAddressBetweenElementsReachesEveryRank) {
   const auto* between = reinterpret_cast<const std::byte*>(elements_.data()) + 4;
   expect_refused({between, 10, ElementType::f64},
-                 "is not aligned to its elements (they have 8 bytes) Pass the address of an "
+                 "is not aligned to its elements: they have 8 bytes. Pass the address of an "
                  "element.");
 }
 
 TEST_F(DeviceArrayErrors, MemoryElsewhereReachesEveryRank) {
   arrays_->engine().elsewhere = elements_.data();
-  expect_refused(device_array(elements_.data(), 10), "an array is elsewhere");
+  expect_refused(device_array(elements_.data(), 10), "an array is elsewhere.");
 }
 
 TEST_F(DeviceArrayErrors, ADeviceLostInTheReduceReachesEveryRank) {
   arrays_->engine().fails_at_result = communicator_.is_last();
-  EXPECT_EQ(error_of([&] { arrays_->reduce(elements_, {}); }), "the device is lost");
+  EXPECT_EQ(error_of([&] { arrays_->reduce(elements_, {}); }), "the device is lost.");
   arrays_->engine().fails_at_result = false;
   expect_reduced(elements_, everything());
 }

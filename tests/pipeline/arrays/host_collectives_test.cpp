@@ -244,8 +244,8 @@ TEST_F(HostCollectivesOfRanks, ScanInPlace) {
 TEST_F(HostCollectivesOfRanks, RanksThatDifferInFieldsAreRefusedTogether) {
   if (ranks() == 1) GTEST_SKIP() << "one rank can't differ";
   const std::string expected =
-      "ranks differ in a call on arrays (function, options, types or the number of fields are not "
-      "the same on all of them) Make the same call on every rank; only the elements and their "
+      "ranks differ in a call on arrays: function, options, types or the number of fields are not "
+      "the same on all of them. Make the same call on every rank; only the elements and their "
       "number may differ.";
   const std::vector<double> x(100, 1.0);
   const Field field{array_of(x.data(), x.size())};
@@ -280,7 +280,7 @@ TEST_F(HostCollectivesOfRanks, FactorsOfAnotherNumberReachEveryRank) {
   Field field{array_of(x.data(), 10), array_of(x.data(), 10)};
   if (communicator_.is_last()) field.factors->count = 9;
   EXPECT_EQ(error_of([&] { host().sums({field}); }),
-            "a field and its factors differ in number or type (10 f64 and 9 f64) Pass as many "
+            "a field and its factors differ in number or type: 10 f64 and 9 f64. Pass as many "
             "factors as elements, of their type.");
   field.factors->count = 10;
   EXPECT_EQ(host().sums({field}).front(), Value(40.0 * ranks()));
@@ -292,7 +292,7 @@ TEST_F(HostCollectivesOfRanks, AMistakeMeetsWhateverOthersCall) {
     if (communicator_.is_last()) host().refuse(usage_error("a mistake", "", ""));
     host().reduce(array_of(x.data(), 10), {{Statistic::argmin}, {}});
   };
-  EXPECT_EQ(error_of(call), "a mistake");
+  EXPECT_EQ(error_of(call), "a mistake.");
 }
 
 }  // namespace

@@ -101,11 +101,11 @@ TEST_F(CInterface, MistakesOfOneRankReachAll) {
   EXPECT_EQ(warpfold_sum(global_, WARPFOLD_F64, is_last() ? nullptr : x, 2, nullptr, &sum),
             WARPFOLD_USAGE);
   EXPECT_STREQ(warpfold_error_message(),
-               "the field is null (it has 2 elements) Pass its address, or no elements.");
+               "the field is null: it has 2 elements. Pass its address, or no elements.");
   EXPECT_EQ(is_last() ? warpfold_refuse(global_, "the mask is short")
                       : warpfold_min(global_, WARPFOLD_F64, x, 2, nullptr, &sum),
             WARPFOLD_USAGE);
-  EXPECT_STREQ(warpfold_error_message(), "the mask is short");
+  EXPECT_STREQ(warpfold_error_message(), "the mask is short.");
 }
 
 TEST_F(CInterface, ASumBeyondItsTypeIsAnErrorOnAllRanks) {

@@ -178,7 +178,7 @@ TEST_F(DeviceCollectivesOfRanks, HostMemoryIsRefusedOnEveryRank) {
   const DeviceArray array =
       communicator_.is_last() ? device_array(host.data(), host.size()) : device.array();
   EXPECT_EQ(error_of([&] { arrays_->collectives().reduce(array); }),
-            "an array is not in device memory (its address is the host's) Copy it to memory of "
+            "an array is not in device memory: its address is the host's. Copy it to memory of "
             "cudaMalloc or cudaMallocManaged.");
   const auto scan = [&] {
     arrays_->collectives().scan(array, device.data(), scan_of(ScanOperation::max));

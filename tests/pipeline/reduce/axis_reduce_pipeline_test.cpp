@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
-#include <mutex>
-#include <set>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,40 +21,54 @@ namespace {
 
 constexpr int turns_of_thread = 3;
 
-/// Has as many slots for each thread, which have to be begun and finished in turns.
+/// Has as many reductions of each thread under way, which are threads of the host's engine.
 class EngineOfTurns final : public AxisReduceEngine {
  public:
-  explicit EngineOfTurns(std::unique_ptr<AxisReduceEngine> host) : host_(std::move(host)) {}
+  explicit EngineOfTurns(std::unique_ptr<AxisReduceEngine> host)
+      : host_(std::move(host)), turns_(static_cast<std::size_t>(threads())) {}
 
-  int slots() const override { return host_->slots() / turns_of_thread; }
-  int turns() const override { return turns_of_thread; }
+  int threads() const override { return host_->threads() / turns_of_thread; }
+  int under_way() const override { return turns_of_thread; }
   std::uint64_t slab_elements() const override { return host_->slab_elements(); }
-  std::span<std::byte> buffer(int slot) override { return host_->buffer(slot); }
   std::vector<StageTiming> timings() const override { return host_->timings(); }
 
-  void begin(int slot, std::uint64_t outputs) override {
-    const std::lock_guard lock(mutex_);
-    EXPECT_TRUE(under_way_.insert(slot).second) << "begun twice";
-    most_under_way = std::max(most_under_way, under_way_.size());
-    host_->begin(slot, outputs);
+  void begin(int thread, std::uint64_t outputs) override {
+    Turns& turns = turns_.at(static_cast<std::size_t>(thread));
+    EXPECT_LT(turns.open.size(), static_cast<std::size_t>(turns_of_thread));
+    turns.open.push_back(thread * turns_of_thread + turns.begun++ % turns_of_thread);
+    host_->begin(turns.open.back(), outputs);
+    std::size_t most = most_under_way;
+    while (most < turns.open.size() &&
+           !most_under_way.compare_exchange_weak(most, turns.open.size()))
+      continue;
   }
 
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
-    host_->submit(slot, slab, indices);
+  Ticket take(int thread) override {
+    return host_->take(turns_.at(static_cast<std::size_t>(thread)).open.back());
   }
 
-  AxisParts finish(int slot) override {
-    const std::lock_guard lock(mutex_);
-    EXPECT_EQ(under_way_.erase(slot), 1u) << "not begun";
-    return host_->finish(slot);
+  void submit(const Ticket& ticket, const StagedChunks& slab) override {
+    host_->submit(ticket, slab);
   }
 
-  inline static std::size_t most_under_way = 0;
+  AxisParts finish(int thread) override {
+    Turns& turns = turns_.at(static_cast<std::size_t>(thread));
+    EXPECT_FALSE(turns.open.empty());
+    const int first = turns.open.front();
+    turns.open.pop_front();
+    return host_->finish(first);
+  }
+
+  inline static std::atomic<std::size_t> most_under_way = 0;
 
  private:
+  struct Turns {
+    std::deque<int> open;
+    int begun = 0;
+  };
+
   std::unique_ptr<AxisReduceEngine> host_;
-  std::mutex mutex_;
-  std::set<int> under_way_;
+  std::vector<Turns> turns_;
 };
 
 class BackendOfTurns final : public BackendLikeAGpu {
@@ -63,7 +76,7 @@ class BackendOfTurns final : public BackendLikeAGpu {
   std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
                                                             const AxisReduceSpec& spec) override {
     StagingPlan all = plan;
-    all.slots = turns_of_thread * plan.slots;
+    all.threads = turns_of_thread * plan.threads;
     return std::make_unique<EngineOfTurns>(host_->make_axis_reduce_engine(all, spec));
   }
 };

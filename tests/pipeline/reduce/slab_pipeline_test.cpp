@@ -47,36 +47,38 @@ class DecompressingEngine final : public ReduceEngine {
  public:
   DecompressingEngine(std::unique_ptr<ReduceEngine> host, const StagingPlan& plan)
       : host_(std::move(host)), plan_(plan) {
-    for (int slot = 0; slot < slots(); ++slot) staging_.emplace_back(plan.compressed.staging_bytes);
+    for (int thread = 0; thread < threads(); ++thread)
+      staging_.emplace_back(plan.compressed.staging_bytes);
   }
 
-  int slots() const override { return host_->slots(); }
-  std::span<std::byte> buffer(int slot) override { return staging_.at(as_place(slot)); }
+  int threads() const override { return host_->threads(); }
+  Ticket take(int thread) override {
+    return {staging_.at(static_cast<std::size_t>(thread)), thread};
+  }
   std::uint64_t slab_elements() const override { return host_->slab_elements(); }
   bool decompresses() const override { return true; }
   std::vector<StageTiming> timings() const override { return host_->timings(); }
   Accumulator finish() override { return host_->finish(); }
 
-  void submit(int slot, const StagedChunks& slab, const BoxIndices& indices) override {
+  void submit(const Ticket& ticket, const StagedChunks& slab) override {
+    const Ticket to = host_->take(ticket.thread);
     const std::uint64_t chunk_bytes = plan_.compressed.form.chunk_bytes;
     std::vector<StagedChunk> decompressed;
     for (const StagedChunk& chunk : slab.chunks) {
       EXPECT_GT(chunk.compressed_bytes, 0u);
       const std::uint64_t place = decompressed.size() * chunk_bytes;
-      plan_.compressed.decode(chunk.number, host_->buffer(slot).subspan(place, chunk_bytes));
+      plan_.compressed.decode(chunk.number, to.memory.subspan(place, chunk_bytes));
       decompressed.push_back({chunk.number, place});
     }
     StagedChunks plain = slab;
     plain.chunks = decompressed;
-    host_->submit(slot, plain, indices);
+    host_->submit(to, plain);
     ++submitted;
   }
 
   inline static std::atomic<int> submitted = 0;
 
  private:
-  static std::size_t as_place(int slot) { return static_cast<std::size_t>(slot); }
-
   std::unique_ptr<ReduceEngine> host_;
   StagingPlan plan_;
   std::vector<std::vector<std::byte>> staging_;
@@ -175,8 +177,8 @@ class SlabPipeline : public testing::Test {
 TEST_F(SlabPipeline, SlabsAreBoxesOfChunksThatEveryEngineHolds) {
   DatasetView view = open();
   const SlabSetup setup = set_up(view, 900);
-  EXPECT_TRUE(setup.tiling.in_chunks);
-  EXPECT_EQ(setup.tiling.slabs.max_places(), 3u);
+  EXPECT_TRUE(setup.plan.tiling.in_chunks());
+  EXPECT_EQ(setup.plan.tiling.max_places(), 3u);
   expect_right_sum(setup, view);
 }
 
@@ -184,8 +186,8 @@ TEST_F(SlabPipeline, TheLibraryReadsWhereNoChunkFits) {
   DatasetView view = open();
   const SlabSetup setup = set_up(view, 150);
   EXPECT_EQ(view.info().path, ReadPath::library);
-  EXPECT_FALSE(setup.tiling.in_chunks);
-  EXPECT_LE(setup.tiling.max_elements, 150u);
+  EXPECT_FALSE(setup.plan.tiling.in_chunks());
+  EXPECT_LE(setup.plan.tiling.max_elements(), 150u);
   expect_right_sum(setup, view);
 }
 
@@ -201,7 +203,7 @@ TEST_F(SlabPipeline, CoresAndAGpuHaveEveryCompressedSlabOnce) {
   options_.slab_bytes = 4096;
   const SlabSetup setup = set_up_shared(view, [] {});
   ASSERT_NE(setup.gpu, nullptr);
-  EXPECT_EQ(setup.tiling.slabs.max_places(), 2u);
+  EXPECT_EQ(setup.plan.tiling.max_places(), 2u);
   EXPECT_EQ(setup.piece_chunks, 2u);
   expect_right_sum(setup, view);
   EXPECT_GT(bytes_on_cores(), 0u) << "the last ones";
@@ -213,7 +215,7 @@ TEST_F(SlabPipeline, CoresTakeLargeChunksOneByOneAndTheGpuWholeSlabs) {
   options_.slab_bytes = std::uint64_t{4} * 64 * 128 * sizeof(std::int64_t);
   const SlabSetup setup = set_up_shared(view, [] {});
   ASSERT_NE(setup.gpu, nullptr);
-  EXPECT_EQ(setup.tiling.slabs.max_places(), 4u);
+  EXPECT_EQ(setup.plan.tiling.max_places(), 4u);
   EXPECT_EQ(setup.piece_chunks, 1u);
   expect_right_sum(setup, view);
   EXPECT_GT(DecompressingEngine::submitted, 0);

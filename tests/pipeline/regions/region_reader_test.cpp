@@ -134,7 +134,7 @@ TEST_F(RegionReaderTest, FlatRangesComeAsRuns) {
 TEST_F(RegionReaderTest, RunsOfChunksComeForTheirTarget) {
   const std::vector<std::int32_t> values = write({{40, 30}, {10, 5}}, 2);
   io::Dataset dataset(path("x.h5"), "x");
-  RegionSource source(dataset, {4, 7}, registry_);
+  RegionSource source(dataset, registry_, ChunkRun{4, 7});
   ASSERT_NE(source.grid(), nullptr);
   EXPECT_EQ(source.staging(), Staging::chunks);
   RegionReader reader(source);

@@ -11,7 +11,6 @@ namespace warpfold::pipeline {
 namespace {
 
 constexpr std::uint64_t planned_elements = 100;
-constexpr int slots = 3;
 constexpr std::uint64_t plenty = 1000;
 
 /// An engine that takes nothing, and counts the notices that nothing more comes.
@@ -20,12 +19,12 @@ class CountingEngine final : public StreamEngine {
   explicit CountingEngine(std::uint64_t held = planned_elements, bool decompressing = true)
       : held_(held), decompressing_(decompressing) {}
 
-  int slots() const override { return pipeline::slots; }
-  std::span<std::byte> buffer(int) override { return {}; }
+  int threads() const override { return 1; }
   std::uint64_t slab_elements() const override { return held_; }
   bool decompresses() const override { return decompressing_; }
   bool is_ready() override { return !busy; }
-  void submit(int, const StagedChunks&, const BoxIndices&) override {}
+  Ticket take(int thread) override { return {{}, thread}; }
+  void submit(const Ticket&, const StagedChunks&) override {}
   void proceed() override { ++proceeded; }
   void flush() override { ++flushed; }
   std::vector<StageTiming> timings() const override { return {}; }
@@ -57,62 +56,54 @@ class Sharing : public testing::Test {
 TEST_F(Sharing, CoresHaveAllUntilTheGpuHasStarted) {
   GpuShare share([] { return std::make_unique<CountingEngine>(); }, planned_elements, least_slabs);
   EXPECT_EQ(share.engine(), nullptr);
-  EXPECT_EQ(share.take_slot(plenty), std::nullopt);
+  EXPECT_FALSE(share.claim(plenty));
   share.start();
   EXPECT_NE(share.engine(), nullptr);
-  EXPECT_EQ(share.take_slot(plenty), 0);
-}
-
-TEST_F(Sharing, SlotsAreForOneThreadAtATime) {
-  GpuShare& share = share_with(std::make_unique<CountingEngine>());
-  for (int slot = 0; slot < slots; ++slot) EXPECT_EQ(share.take_slot(plenty), slot);
-  EXPECT_EQ(share.take_slot(plenty), std::nullopt);
-  share.return_slot(1);
-  EXPECT_EQ(share.take_slot(plenty), 1);
+  EXPECT_TRUE(share.claim(plenty));
 }
 
 TEST_F(Sharing, NobodyWaitsForAGpuThatIsBusy) {
   GpuShare& share = share_with(std::make_unique<CountingEngine>());
   engine_->busy = true;
-  EXPECT_EQ(share.take_slot(plenty), std::nullopt);
+  EXPECT_FALSE(share.claim(plenty));
   engine_->busy = false;
-  EXPECT_EQ(share.take_slot(plenty), 0);
+  EXPECT_TRUE(share.claim(plenty));
 }
 
 TEST_F(Sharing, TheGpuHasNoneOfTheLastSlabs) {
   GpuShare& share = share_with(std::make_unique<CountingEngine>());
-  EXPECT_EQ(share.take_slot(least_slabs), 0);
-  EXPECT_EQ(share.take_slot(least_slabs - 1), std::nullopt);
-  EXPECT_EQ(share.take_slot(plenty), std::nullopt) << "once it has ended, it has ended";
+  EXPECT_TRUE(share.claim(least_slabs));
+  EXPECT_FALSE(share.claim(least_slabs - 1));
+  EXPECT_FALSE(share.claim(plenty)) << "once it has ended, it has ended";
 }
 
 TEST_F(Sharing, TheGpuIsToldOnceOfItsLastSlab) {
   GpuShare& share = share_with(std::make_unique<CountingEngine>());
-  share.take_slot(plenty);
-  share.take_slot(least_slabs - 1);
+  share.claim(plenty);
+  share.claim(least_slabs - 1);
   EXPECT_EQ(engine_->flushed, 0);
-  share.return_slot(0);
+  share.release();
   EXPECT_EQ(engine_->flushed, 1);
-  share.take_slot(0);
+  share.claim(0);
   EXPECT_EQ(engine_->flushed, 1);
   EXPECT_EQ(engine_->proceeded, 3);
 }
 
 TEST_F(Sharing, AGpuWithoutASlabIsToldSo) {
   GpuShare& share = share_with(std::make_unique<CountingEngine>());
-  share.take_slot(0);
+  share.claim(0);
   EXPECT_EQ(engine_->flushed, 1);
 }
 
 TEST_F(Sharing, AnEngineOfSmallerSlabsHasNoPart) {
   GpuShare& share = share_with(std::make_unique<CountingEngine>(planned_elements - 1));
-  EXPECT_EQ(share.take_slot(plenty), std::nullopt);
+  EXPECT_FALSE(share.claim(plenty));
   EXPECT_EQ(share.engine(), nullptr);
 }
 
 TEST_F(Sharing, AnEngineThatDoesNotDecompressHasNoPart) {
   GpuShare& share = share_with(std::make_unique<CountingEngine>(planned_elements, false));
-  EXPECT_EQ(share.take_slot(plenty), std::nullopt);
+  EXPECT_FALSE(share.claim(plenty));
   EXPECT_EQ(share.engine(), nullptr);
 }
 

@@ -46,7 +46,7 @@ class Keeper final : public Consumer {
 
 class PassTest : public testing::Test {
  protected:
-  std::vector<StageTiming> run(const PassPlan& plan, const Keeper::Body& body = {}) {
+  std::vector<StageTiming> run(const PassItems& plan, const Keeper::Body& body = {}) {
     return run_pass(plan, monitor_, world_, [&](PassThread& thread) {
       return std::make_unique<Keeper>(kept_, thread, body);
     });
@@ -90,7 +90,7 @@ TEST_F(PassTest, OneFailureEndsTheWorkOfAllRanks) {
     run({.items = {0, 1000}, .threads = 2}, endless);
     FAIL() << "did not throw";
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "disk on fire");
+    EXPECT_EQ(std::string(error.what()), "disk on fire.");
   }
   EXPECT_TRUE(kept_.empty());
 }

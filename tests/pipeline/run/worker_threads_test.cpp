@@ -44,7 +44,7 @@ TEST(WorkerThreads, OneFailureStopsAll) {
     while (!threads.wait_for(milliseconds(1))) continue;
     FAIL() << "did not throw";
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "disk on fire");
+    EXPECT_EQ(std::string(error.what()), "disk on fire.");
   }
 }
 

@@ -26,35 +26,42 @@ constexpr int slabs_ahead = 3;
 /// Scans slabs when it is asked to, not when they come.
 class EngineAhead final : public AxisScanEngine {
  public:
-  EngineAhead(std::unique_ptr<AxisScanEngine> host, int slots)
-      : host_(std::move(host)), under_way_(static_cast<std::size_t>(slots)) {}
+  EngineAhead(std::unique_ptr<AxisScanEngine> host, int threads)
+      : host_(std::move(host)), threads_(static_cast<std::size_t>(threads)) {}
 
-  int slots() const override { return host_->slots(); }
-  int ahead() const override { return slabs_ahead; }
-  std::span<std::byte> buffer(int slot) override { return host_->buffer(slot); }
+  int threads() const override { return host_->threads(); }
+  int under_way() const override { return slabs_ahead; }
   std::vector<StageTiming> timings() const override { return host_->timings(); }
 
-  void submit(int slot, const StagedChunks& slab, const AxisSlab& shape) override {
-    std::deque<Slab>& slabs = of(slot);
-    Slab kept{shape, {slab.chunks.begin(), slab.chunks.end()}, slab, {}};
-    const std::span<const std::byte> bytes = host_->buffer(slot);
-    kept.bytes.assign(bytes.begin(), bytes.end());
-    slabs.push_back(std::move(kept));
+  Ticket take(int thread, const AxisSlab& shape) override {
+    of(thread).shape = shape;
+    return host_->take(thread, shape);
+  }
+
+  void submit(const Ticket& ticket, const StagedChunks& slab) override {
+    auto& [shape, slabs] = of(ticket.thread);
+    slabs.push_back({shape,
+                     {slab.chunks.begin(), slab.chunks.end()},
+                     slab,
+                     {ticket.memory.begin(), ticket.memory.end()}});
     std::size_t most = most_under_way;
     while (most < slabs.size() && !most_under_way.compare_exchange_weak(most, slabs.size()))
       continue;
   }
 
-  std::optional<std::span<const std::byte>> scan(int slot) override {
-    Slab slab = std::move(of(slot).front());
-    of(slot).pop_front();
-    std::ranges::copy(slab.bytes, host_->buffer(slot).begin());
+  std::optional<std::span<const std::byte>> scan(int thread) override {
+    Slab slab = std::move(of(thread).under_way.front());
+    of(thread).under_way.pop_front();
+    const Ticket ticket = host_->take(thread, slab.shape);
+    std::ranges::copy(slab.bytes, ticket.memory.begin());
     slab.staged.chunks = slab.chunks;
-    host_->submit(slot, slab.staged, slab.shape);
-    return host_->scan(slot);
+    host_->submit(ticket, slab.staged);
+    return host_->scan(thread);
   }
 
-  std::optional<std::uint64_t> overflow(int slot) const override { return host_->overflow(slot); }
+  std::optional<std::uint64_t> overflow(int thread) const override {
+    return host_->overflow(thread);
+  }
 
   inline static std::atomic<std::size_t> most_under_way = 0;
 
@@ -65,18 +72,22 @@ class EngineAhead final : public AxisScanEngine {
     StagedChunks staged;
     std::vector<std::byte> bytes;
   };
+  struct Thread {
+    AxisSlab shape;  ///< shape of the slab taken last
+    std::deque<Slab> under_way;
+  };
 
-  std::deque<Slab>& of(int slot) { return under_way_[static_cast<std::size_t>(slot)]; }
+  Thread& of(int thread) { return threads_[static_cast<std::size_t>(thread)]; }
 
   std::unique_ptr<AxisScanEngine> host_;
-  std::vector<std::deque<Slab>> under_way_;
+  std::vector<Thread> threads_;
 };
 
 class BackendAhead final : public BackendLikeAGpu {
  public:
   std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
                                                         const AxisScanSpec& spec) override {
-    return std::make_unique<EngineAhead>(host_->make_axis_scan_engine(plan, spec), plan.slots);
+    return std::make_unique<EngineAhead>(host_->make_axis_scan_engine(plan, spec), plan.threads);
   }
 };
 

@@ -32,6 +32,8 @@ class Warpfold(CMakePackage, CudaPackage):
     depends_on("hwloc")
     depends_on("lz4")
     depends_on("zstd")
+    depends_on("libaec")
+    depends_on("c-blosc")
     depends_on("cli11", type="build")
     depends_on("fmt")
     depends_on("nlohmann-json", type="build")

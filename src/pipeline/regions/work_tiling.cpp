@@ -1,4 +1,4 @@
-#include "pipeline/regions/axis_tiling.hpp"
+#include "pipeline/regions/work_tiling.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -10,8 +10,13 @@
 namespace warpfold::pipeline {
 namespace {
 
-std::vector<int> without(std::vector<int> dimensions, int dimension) {
-  std::erase(dimensions, dimension);
+std::vector<int> grouped_axis_of(const AxisShape& array) {
+  if (array.along.empty()) return {};
+  return {array.groups ? array.groups->dimension : array.along.front()};
+}
+
+std::vector<int> without(std::vector<int> dimensions, const std::vector<int>& left_out) {
+  for (const int dimension : left_out) std::erase(dimensions, dimension);
   return dimensions;
 }
 
@@ -35,16 +40,17 @@ void place(const Hyperslab& part, std::span<const int> dimensions, Hyperslab& bo
 
 }  // namespace
 
-AxisTiling::AxisTiling(AxisShape array, std::vector<std::uint64_t> box_extents,
+WorkTiling::WorkTiling(AxisShape array, std::vector<std::uint64_t> box_extents,
                        std::uint64_t wanted_items)
     : array_(std::move(array)),
       box_extents_(std::move(box_extents)),
-      grouped_(array_.groups ? array_.groups->dimension : array_.along.front()),
+      grouped_(grouped_axis_of(array_)),
+      extent_along_(product(extents_of(box_extents_, grouped_))),
       other_axes_(without(array_.along, grouped_)),
       row_axes_(row_axes_of(array_)),
       across_(extents_of(array_.shape, array_.across), extents_of(box_extents_, array_.across)),
       other_rows_(extents_of(array_.shape, other_axes_), extents_of(box_extents_, other_axes_)) {
-  const std::vector<GroupRun> all{{{0, array_.shape[static_cast<std::size_t>(grouped_)]}, 0}};
+  const std::vector<GroupRun> all{{{0, product(extents_of(array_.shape, grouped_))}, 0}};
   std::uint64_t boxes_before = 0;
   std::uint64_t indices_before = 0;
   for (const auto& [indices, group] : array_.groups ? array_.groups->runs : all) {
@@ -60,85 +66,93 @@ AxisTiling::AxisTiling(AxisShape array, std::vector<std::uint64_t> box_extents,
   items_of_tile_ = std::min(max_boxes(), ceil_div(wanted_items, tiles()));
 }
 
+WorkTiling::WorkTiling(const Tiling& boxes, std::optional<ChunkGrid> chunks)
+    : WorkTiling(all_rows(boxes.shape()), boxes.extents(), boxes.items()) {
+  chunks_ = chunks;
+}
+
+std::uint64_t WorkTiling::elements(std::uint64_t item) const {
+  if (chunks_) return box_target(*chunks_, chunks_of(all_boxes(), {item, 1})).elements;
+  std::uint64_t elements = 0;
+  const ElementRange numbers = boxes(item);
+  for (std::uint64_t number = numbers.first; number < numbers.end(); ++number)
+    elements += box(tile(item), number).elements();
+  return elements;
+}
+
+std::uint64_t WorkTiling::max_elements() const {
+  return chunks_ ? max_elements_of(all_boxes(), *chunks_) : max_places();
+}
+
 /// Boxes begin at multiples of their extent.
-std::uint64_t AxisTiling::boxes_along(const ElementRange& indices) const {
-  const std::uint64_t extent = box_extents_[static_cast<std::size_t>(grouped_)];
-  return ceil_div(indices.end(), extent) - indices.first / extent;
+std::uint64_t WorkTiling::boxes_along(const ElementRange& indices) const {
+  return ceil_div(indices.end(), extent_along_) - indices.first / extent_along_;
 }
 
-std::span<const AxisTiling::Run> AxisTiling::runs_of(std::uint64_t group) const {
-  return std::span(runs_).subspan(first_run_[group], first_run_[group + 1] - first_run_[group]);
-}
-
-std::uint64_t AxisTiling::boxes_of_group(std::uint64_t group) const {
-  const Run& last = runs_of(group).back();
+std::uint64_t WorkTiling::boxes_of_group(std::uint64_t group) const {
+  const Run& last = last_run_of(group);
   return (last.boxes_before + boxes_along(last.indices)) * other_rows_.items();
 }
 
-std::uint64_t AxisTiling::boxes_of_tile(std::uint64_t tile) const {
-  return boxes_of_group(group_of(tile));
-}
-
-std::uint64_t AxisTiling::max_boxes() const {
+std::uint64_t WorkTiling::max_boxes() const {
   std::uint64_t boxes = 0;
   for (std::uint64_t group = 0; group < groups(); ++group)
     boxes = std::max(boxes, boxes_of_group(group));
   return boxes;
 }
 
-const AxisTiling::Run& AxisTiling::run_of(std::uint64_t group, std::uint64_t box_along) const {
-  const std::span<const Run> runs = runs_of(group);
+const WorkTiling::Run& WorkTiling::run_of(std::uint64_t group, std::uint64_t box_along) const {
+  const std::span runs(&runs_[first_run_[group]], first_run_[group + 1] - first_run_[group]);
   return *std::prev(std::ranges::upper_bound(runs, box_along, std::less{}, &Run::boxes_before));
 }
 
-ElementRange AxisTiling::indices_of(std::uint64_t group, std::uint64_t box_along) const {
+ElementRange WorkTiling::indices_of(std::uint64_t group, std::uint64_t box_along) const {
   const Run& run = run_of(group, box_along);
-  const std::uint64_t extent = box_extents_[static_cast<std::size_t>(grouped_)];
-  const std::uint64_t block = run.indices.first / extent + (box_along - run.boxes_before);
-  const std::uint64_t first = std::max(run.indices.first, block * extent);
-  return {first, std::min(run.indices.end() - first, (block + 1) * extent - first)};
+  const std::uint64_t block = run.indices.first / extent_along_ + (box_along - run.boxes_before);
+  const std::uint64_t first = std::max(run.indices.first, block * extent_along_);
+  return {first, std::min(run.indices.end() - first, (block + 1) * extent_along_ - first)};
 }
 
-ElementRange AxisTiling::boxes(std::uint64_t item) const {
+ElementRange WorkTiling::boxes(std::uint64_t item) const {
   return partition(boxes_of_tile(tile(item)), 1, items_of_tile_, item % items_of_tile_);
 }
 
-Hyperslab AxisTiling::outputs(std::uint64_t tile) const {
+Hyperslab WorkTiling::outputs(std::uint64_t tile) const {
   Hyperslab outputs = across_.region(region_of(tile));
   if (!array_.groups) return outputs;
-  const auto place = std::ranges::lower_bound(array_.across, grouped_) - array_.across.begin();
+  const auto place = std::ranges::lower_bound(array_.across, grouped()) - array_.across.begin();
   outputs.start.insert(outputs.start.begin() + place, group_of(tile));
   outputs.count.insert(outputs.count.begin() + place, 1);
   return outputs;
 }
 
-Hyperslab AxisTiling::box(std::uint64_t tile, std::uint64_t number) const {
+Hyperslab WorkTiling::box(std::uint64_t tile, std::uint64_t number) const {
   Hyperslab box{array_.shape, array_.shape};
   place(across_.region(region_of(tile)), array_.across, box);
   place(other_rows_.region(number % other_rows_.items()), other_axes_, box);
   const auto [first, count] = indices_of(group_of(tile), number / other_rows_.items());
-  place({{first}, {count}}, {&grouped_, 1}, box);
+  place({{first}, {count}}, grouped_, box);
   return box;
 }
 
-std::vector<std::uint64_t> AxisTiling::tile_shape(std::uint64_t tile) const {
+std::vector<std::uint64_t> WorkTiling::tile_shape(std::uint64_t tile) const {
   Hyperslab all{array_.shape, array_.shape};
   place(across_.region(region_of(tile)), array_.across, all);
-  const Run& last = runs_of(group_of(tile)).back();
-  all.count[static_cast<std::size_t>(grouped_)] = last.indices_before + last.indices.count;
+  const Run& last = last_run_of(group_of(tile));
+  all.count[static_cast<std::size_t>(grouped())] = last.indices_before + last.indices.count;
   return all.count;
 }
 
-Hyperslab AxisTiling::box_in_tile(std::uint64_t tile, std::uint64_t number) const {
+Hyperslab WorkTiling::box_in_tile(std::uint64_t tile, std::uint64_t number) const {
   Hyperslab part = box(tile, number);
   for (const int d : array_.across) part.start[static_cast<std::size_t>(d)] = 0;
   const Run& run = run_of(group_of(tile), number / other_rows_.items());
-  std::uint64_t& start = part.start[static_cast<std::size_t>(grouped_)];
+  std::uint64_t& start = part.start[static_cast<std::size_t>(grouped())];
   start = run.indices_before + (start - run.indices.first);
   return part;
 }
 
-std::vector<std::uint64_t> AxisTiling::matrix_strides(const Hyperslab& box) const {
+std::vector<std::uint64_t> WorkTiling::matrix_strides(const Hyperslab& box) const {
   std::vector<std::uint64_t> stride(box.count.size());
   std::uint64_t places = 1;
   for (const std::vector<int>* dimensions : {&array_.across, &row_axes_}) {
@@ -151,13 +165,13 @@ std::vector<std::uint64_t> AxisTiling::matrix_strides(const Hyperslab& box) cons
   return stride;
 }
 
-std::uint64_t AxisTiling::factor_places(const Hyperslab& box) const {
+std::uint64_t WorkTiling::factor_places(const Hyperslab& box) const {
   if (!array_.factor_axes) return 0;
   return product(extents_of(box.count, array_.across)) *
          product(extents_of(box.count, *array_.factor_axes));
 }
 
-BoxIndices AxisTiling::row_indices(const Hyperslab& box) const {
+BoxIndices WorkTiling::row_indices(const Hyperslab& box) const {
   const std::vector<std::uint64_t> stride = row_major_strides(extents_of(array_.shape, row_axes_));
   BoxIndices indices;
   for (std::size_t i = 0; i < row_axes_.size(); ++i) {

@@ -1,4 +1,4 @@
-#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/regions/work_tiling.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include <string>
 
 #include "pipeline/datasets/described_dataset.hpp"
+#include "pipeline/regions/box_tiling.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -46,7 +47,7 @@ class RandomTiling {
  public:
   explicit RandomTiling(unsigned seed) : random_(seed) {}
 
-  AxisTiling operator()() {
+  WorkTiling operator()() {
     Extents shape;
     Extents granule;
     std::vector<int> axes;
@@ -58,7 +59,7 @@ class RandomTiling {
     }
     if (axes.empty()) axes.push_back(static_cast<int>(between(0, shape.size() - 1)));
     const AxisShape array(shape, axes, groups(axes, shape));
-    const AxisBoxLimits limits{between(1, 200), between(1, 40), between(1, 8)};
+    const BoxLimits limits{between(1, 200), between(1, 40), between(1, 8)};
     return {array, choose_box_extents(array, granule, limits)};
   }
 
@@ -127,10 +128,10 @@ std::uint64_t output_of(Extents at, const AxisShape& array) {
   return index_along(at, array.kept(), shape);
 }
 
-TEST(AxisTiling, BoxesHoldEachElementOnce) {
+TEST(WorkTiling, BoxesHoldEachElementOnce) {
   RandomTiling make(1);
   for (int round = 0; round < 200; ++round) {
-    const AxisTiling tiling = make();
+    const WorkTiling tiling = make();
     std::set<Extents> seen;
     for (std::uint64_t tile = 0; tile < tiling.tiles(); ++tile)
       for (std::uint64_t number = 0; number < tiling.boxes_of_tile(tile); ++number) {
@@ -143,10 +144,10 @@ TEST(AxisTiling, BoxesHoldEachElementOnce) {
   }
 }
 
-TEST(AxisTiling, PlacesAreRowsOfOutputs) {
+TEST(WorkTiling, PlacesAreRowsOfOutputs) {
   RandomTiling make(2);
   for (int round = 0; round < 200; ++round) {
-    const AxisTiling tiling = make();
+    const WorkTiling tiling = make();
     const AxisShape& array = tiling.array();
     for (std::uint64_t tile = 0; tile < tiling.tiles(); ++tile) {
       const Hyperslab outputs = tiling.outputs(tile);
@@ -174,9 +175,9 @@ TEST(AxisTiling, PlacesAreRowsOfOutputs) {
   }
 }
 
-TEST(AxisTiling, BoxesMakeUpTheArraysOfTiles) {
+TEST(WorkTiling, BoxesMakeUpTheArraysOfTiles) {
   for (unsigned seed = 0; seed < 200; ++seed) {
-    const AxisTiling tiling = RandomTiling(seed)();
+    const WorkTiling tiling = RandomTiling(seed)();
     for (std::uint64_t tile = 0; tile < tiling.tiles(); ++tile) {
       const Extents shape = tiling.tile_shape(tile);
       std::vector<int> times(product(shape));
@@ -194,10 +195,10 @@ TEST(AxisTiling, BoxesMakeUpTheArraysOfTiles) {
   }
 }
 
-TEST(AxisTiling, RunsOfABoxAreItsElementsInOrder) {
+TEST(WorkTiling, RunsOfABoxAreItsElementsInOrder) {
   RandomTiling make(3);
   for (int round = 0; round < 200; ++round) {
-    const AxisTiling tiling = make();
+    const WorkTiling tiling = make();
     const Extents& shape = tiling.array().shape;
     const Hyperslab box =
         tiling.box(tiling.tiles() - 1, tiling.boxes_of_tile(tiling.tiles() - 1) - 1);
@@ -213,15 +214,15 @@ TEST(AxisTiling, RunsOfABoxAreItsElementsInOrder) {
   }
 }
 
-TEST(AxisTiling, TellsOfFactorsWhatItIsTold) {
+TEST(WorkTiling, TellsOfFactorsWhatItIsTold) {
   AxisShape array({4, 5, 6}, std::vector<int>{0, 1});
   const Hyperslab box{{0, 0, 0}, {4, 5, 6}};
   const Extents extents{4, 5, 6};
-  EXPECT_EQ(AxisTiling(array, extents).factor_places(box), 0u);
+  EXPECT_EQ(WorkTiling(array, extents).factor_places(box), 0u);
   array.factor_axes.emplace();
-  EXPECT_EQ(AxisTiling(array, extents).factor_places(box), 6u);
+  EXPECT_EQ(WorkTiling(array, extents).factor_places(box), 6u);
   array.factor_axes = {1};
-  EXPECT_EQ(AxisTiling(array, extents).factor_places(box), 30u);
+  EXPECT_EQ(WorkTiling(array, extents).factor_places(box), 30u);
 }
 
 TEST(GroupsOfLength, EndWithWhatIsLeft) {
@@ -234,13 +235,13 @@ TEST(GroupsOfLength, EndWithWhatIsLeft) {
   EXPECT_EQ(AxisShape({5, 10, 6}, axes, groups).output_shape(), (Extents{5, 3, 6}));
 }
 
-Extents extents(const Extents& shape, int axis, const Extents& granule, AxisBoxLimits limits) {
+Extents extents(const Extents& shape, int axis, const Extents& granule, BoxLimits limits) {
   const std::vector<int> axes{axis};
   return choose_box_extents(AxisShape(shape, axes), granule, limits);
 }
 
 TEST(ChooseBoxExtents, TakesLongRunsAndRowsEnough) {
-  const AxisBoxLimits limits{1u << 20, 1u << 20, 32};
+  const BoxLimits limits{1u << 20, 1u << 20, 32};
   EXPECT_EQ(extents({100'000, 100'000}, 0, {1, 1}, limits), (Extents{32, 32768}));
   EXPECT_EQ(extents({100'000, 100'000}, 1, {1, 1}, limits), (Extents{10, 100'000}));
   EXPECT_EQ(extents({10, 1'000'000'000}, 0, {1, 1}, limits), (Extents{10, 104857}));
@@ -250,13 +251,13 @@ TEST(ChooseBoxExtents, TakesLongRunsAndRowsEnough) {
 }
 
 TEST(ChooseBoxExtents, TakesWholeGranules) {
-  const AxisBoxLimits limits{1u << 20, 1u << 20, 32};
+  const BoxLimits limits{1u << 20, 1u << 20, 32};
   EXPECT_EQ(extents({1000, 1000, 1000}, 0, {100, 100, 100}, limits), (Extents{100, 100, 100}));
   EXPECT_EQ(extents({1000, 1000, 1000}, 1, {10, 30, 30}, limits), (Extents{10, 90, 1000}));
 }
 
 TEST(ChooseBoxExtents, KeepsToTheMostOutputsWhateverTheGranule) {
-  const AxisBoxLimits limits{1u << 20, 1000, 32};
+  const BoxLimits limits{1u << 20, 1000, 32};
   EXPECT_EQ(extents({50, 1'000'000}, 0, {1, 1'000'000}, limits), (Extents{50, 1000}));
   EXPECT_EQ(extents({50, 200, 300}, 0, {1, 200, 300}, limits), (Extents{50, 3, 300}));
 }
@@ -275,47 +276,88 @@ TEST(LinesOf, AreNoneWhereAllElementsAreOne) {
   EXPECT_EQ(lines_of(Extents{4, 5}, -1)->outputs(), 4u);
 }
 
-AxisTiling tiling_of(const Extents& shape, int axis, const AxisResources& resources) {
+constexpr int some_ranks = 3;
+
+/// A tiling of 1000 elements a box, for two threads of each rank.
+WorkTiling tiling_of(const Extents& shape, int axis, Items items) {
   const std::vector<int> axes{axis};
-  return tile_for_axis_reduce(AxisShape(shape, axes), Extents(shape.size(), 1), resources);
+  const WorkNeeds needs{.items = items, .array = AxisShape(shape, axes), .output_bytes = 192};
+  return tile_boxes(described_dataset(shape, {}, ReadPath::direct), needs,
+                    {.item_elements = 1000, .threads = 2}, some_ranks);
 }
 
-TEST(AxisTiling, EveryBoxIsInOneItemAndEveryItemOfOneRank) {
-  for (const int axis : {0, 1}) {
-    const AxisResources resources{1000, 192, 2, 3};
-    const AxisTiling tiling = tiling_of({3000, 7}, axis, resources);
-    std::vector<int> taken(tiling.tiles() * tiling.max_boxes());
-    for (int rank = 0; rank < resources.ranks; ++rank) {
-      const ElementRange share = share_of(tiling.items(), resources.ranks, rank);
-      for (std::uint64_t item = share.first; item < share.end(); ++item) {
+TEST(WorkTiling, EveryBoxIsInOneItem) {
+  for (const Items items : {Items::parts_of_tiles, Items::tiles_of_ranks})
+    for (const int axis : {0, 1}) {
+      const WorkTiling tiling = tiling_of({3000, 7}, axis, items);
+      std::vector<int> taken(tiling.tiles() * tiling.max_boxes());
+      std::uint64_t elements = 0;
+      for (std::uint64_t item = 0; item < tiling.items(); ++item) {
         const ElementRange boxes = tiling.boxes(item);
         for (std::uint64_t box = boxes.first; box < boxes.end(); ++box)
           ++taken[tiling.tile(item) * tiling.max_boxes() + box];
+        elements += tiling.elements(item);
       }
+      EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), static_cast<long>(taken.size()));
+      EXPECT_EQ(elements, 21'000u);
     }
-    EXPECT_EQ(std::count(taken.begin(), taken.end(), 1), static_cast<long>(taken.size()));
-  }
 }
 
-TEST(AxisTiling, FewOutputsAreSharedManyAreNot) {
-  const AxisResources resources{1000, 192, 2, 3};
-  EXPECT_GT(tiling_of({100'000, 7}, 0, resources).items_of_tile(), 1u);
-  EXPECT_EQ(tiling_of({100'000, 7}, 1, resources).items_of_tile(), 1u);
+TEST(WorkTiling, FewOutputsAreSharedManyAreNot) {
+  EXPECT_GT(tiling_of({100'000, 7}, 0, Items::parts_of_tiles).items_of_tile(), 1u);
+  EXPECT_EQ(tiling_of({100'000, 7}, 1, Items::parts_of_tiles).items_of_tile(), 1u);
+  EXPECT_EQ(tiling_of({100'000, 7}, 0, Items::tiles_of_ranks).items_of_tile(), 1u);
 }
 
-Extents scan_extents(const Extents& shape, const Extents& granule, int ranks, TileOwner owner) {
+TEST(WorkTiling, BoxesOfADatasetAreItemsOfTheirOwn) {
+  const WorkTiling tiling = tile_boxes(described_dataset({40, 30}, {10, 5}, ReadPath::direct),
+                                       {.items = Items::boxes}, {.item_elements = 100}, 1);
+  EXPECT_EQ(tiling.items(), tiling.boxes_of_tile(0));
+  EXPECT_EQ(tiling.items(), 12u);
+  EXPECT_EQ(tiling.box(0, 11), (Hyperslab{{30, 20}, {10, 10}}));
+}
+
+TEST(WorkTiling, AScalarIsABox) {
+  const WorkTiling tiling(Tiling(Extents{}, Extents{}));
+  EXPECT_EQ(tiling.items(), 1u);
+  EXPECT_EQ(tiling.elements(0), 1u);
+  EXPECT_EQ(tiling.box(0, 0), (Hyperslab{{}, {}}));
+}
+
+Extents extents_of_rows(std::uint64_t thread_memory) {
+  constexpr std::size_t output_bytes = 200;
   const std::vector<int> axes{0};
-  return tile_for_axis_scan(AxisShape(shape, axes), granule, {250'000, 96, 2, ranks}, owner)
+  const Extents shape{100, 1024, 1024};
+  const WorkNeeds needs{.items = Items::parts_of_tiles,
+                        .array = AxisShape(shape, axes),
+                        .output_bytes = output_bytes};
+  return tile_boxes(described_dataset(shape, {1, 512, 512}, ReadPath::chunk), needs,
+                    {.item_elements = 250'000, .threads = 16, .thread_memory = thread_memory}, 1)
       .box_extents();
 }
 
-TEST(AxisTiling, AScanTakesWholeGranulesUnlessRanksAreMore) {
+TEST(WorkTiling, ChunksAreWholeWhereThreadsHaveMemoryForTheirOutputs) {
+  constexpr std::uint64_t outputs_of_a_chunk = 512 * 512;
+  EXPECT_EQ(extents_of_rows(200 * outputs_of_a_chunk), (Extents{1, 512, 512}));
+  EXPECT_LT(product(extents_of_rows(200 * outputs_of_a_chunk - 1)), outputs_of_a_chunk);
+}
+
+Extents scan_extents(const Extents& shape, const Extents& chunk_shape, int ranks, Items items) {
+  const std::vector<int> axes{0};
+  const WorkNeeds needs{.items = items, .array = AxisShape(shape, axes), .output_bytes = 96};
+  return tile_boxes(described_dataset(shape, chunk_shape, ReadPath::chunk), needs,
+                    {.item_elements = 250'000, .threads = 2}, ranks)
+      .box_extents();
+}
+
+TEST(WorkTiling, AScanTakesWholeGranulesUnlessRanksAreMore) {
   const Extents shape{1000, 361, 720};
-  EXPECT_EQ(scan_extents(shape, {1, 361, 720}, 1, TileOwner::rank), (Extents{1, 361, 720}));
-  EXPECT_EQ(scan_extents(shape, {1, 361, 720}, 2, TileOwner::rank), (Extents{1, 181, 720}));
-  EXPECT_EQ(scan_extents(shape, {1, 100, 720}, 2, TileOwner::rank), (Extents{3, 100, 720}));
-  EXPECT_EQ(scan_extents({1000, 1, 720}, {1, 1, 720}, 3, TileOwner::rank), (Extents{347, 1, 240}));
-  EXPECT_LT(scan_extents(shape, {1, 361, 720}, 1, TileOwner::thread)[1], 361u);
+  constexpr Items of_ranks = Items::tiles_of_ranks;
+  EXPECT_EQ(scan_extents(shape, {1, 361, 720}, 1, of_ranks), (Extents{1, 361, 720}));
+  EXPECT_EQ(scan_extents(shape, {1, 361, 720}, 2, of_ranks), (Extents{1, 181, 720}));
+  EXPECT_EQ(scan_extents(shape, {1, 100, 720}, 2, of_ranks), (Extents{3, 100, 720}));
+  EXPECT_EQ(scan_extents({1000, 1, 720}, {1, 1, 720}, 3, of_ranks), (Extents{347, 1, 240}));
+  EXPECT_LT(scan_extents(shape, {1, 361, 720}, 1, Items::tiles_of_threads)[1], 361u);
 }
 
 }  // namespace

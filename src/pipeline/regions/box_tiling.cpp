@@ -1,15 +1,10 @@
-#include "pipeline/regions/axis_plan.hpp"
+#include "pipeline/regions/box_tiling.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
-#include <string>
 #include <utility>
 
 #include "core/layout/partition.hpp"
-#include "core/results/axis_parts.hpp"
-#include "pipeline/regions/slab_plan.hpp"
-#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -17,7 +12,8 @@ namespace {
 /// A slab's bytes stay within 1 GiB, whatever the type of its elements.
 constexpr std::uint64_t max_granule_elements = std::uint64_t{1} << 27;
 
-/// Limit of the memory for outputs of all threads of a rank together.
+/// Limit of the memory for outputs of all threads of a rank together, unless those of whole chunks
+/// need more: parts of chunks would be decompressed one by one.
 constexpr std::uint64_t max_output_bytes = std::uint64_t{256} << 20;
 
 /// Enough for what each output needs to cost little beside the elements themselves.
@@ -28,18 +24,6 @@ constexpr std::uint64_t min_outputs = 1024;
 
 /// Items for each thread, so that all end at about the same time.
 constexpr std::uint64_t items_of_thread = 4;
-
-std::uint64_t wanted_items(const AxisResources& resources) {
-  return items_of_thread * static_cast<std::uint64_t>(resources.threads) *
-         static_cast<std::uint64_t>(resources.ranks);
-}
-
-AxisBoxLimits limits_of(const AxisResources& resources) {
-  const std::uint64_t thread_bytes =
-      max_output_bytes / static_cast<std::uint64_t>(resources.threads);
-  return {resources.slab_elements, std::max(min_outputs, thread_bytes / resources.output_bytes),
-          wanted_rows};
-}
 
 /// Returns an array whose extent along the axis of its groups is that of the longest of their runs.
 AxisShape longest_run_of(AxisShape array) {
@@ -54,8 +38,7 @@ AxisShape longest_run_of(AxisShape array) {
 /// Grows boxes from the granule to the limits.
 class BoxGrowth {
  public:
-  BoxGrowth(const AxisShape& array, std::span<const std::uint64_t> granule,
-            const AxisBoxLimits& limits)
+  BoxGrowth(const AxisShape& array, std::span<const std::uint64_t> granule, const BoxLimits& limits)
       : array_(array), granule_(granule.begin(), granule.end()), limits_(limits) {
     for (std::size_t d = 0; d < granule_.size(); ++d)
       granule_[d] = std::clamp<std::uint64_t>(granule_[d], 1, array_.shape[d]);
@@ -116,7 +99,7 @@ class BoxGrowth {
 
   const AxisShape& array_;
   std::vector<std::uint64_t> granule_;
-  AxisBoxLimits limits_;
+  BoxLimits limits_;
   std::vector<std::uint64_t> extent_;
 };
 
@@ -158,41 +141,6 @@ void cut_for_ranks(const AxisShape& array, int ranks, std::vector<std::uint64_t>
   }
 }
 
-/// Returns how many elements an output has at most.
-std::uint64_t longest_line(const AxisShape& array) {
-  if (!array.groups) return array.rows();
-  std::vector<std::uint64_t> indices(array.groups->count);
-  for (const GroupRun& run : array.groups->runs) indices[run.group] += run.indices.count;
-  const std::uint64_t along = array.shape[static_cast<std::size_t>(array.groups->dimension)];
-  return array.rows() / along * *std::ranges::max_element(indices);
-}
-
-/// Returns the bytes of what is needed of an output while it is reduced, handed over, and combined.
-std::uint64_t reduced_output_bytes(const ReduceNeeds& needs) {
-  constexpr std::uint64_t copies = 3;
-  std::uint64_t bytes = sizeof(AxisCounts) + sizeof(std::uint64_t);
-  for (const bool sum : {needs.sum, needs.absolute, needs.squares})
-    if (sum) bytes += sizeof(Expansion);
-  if (needs.extrema) bytes += 2 * sizeof(Extremum);
-  return copies * bytes;
-}
-
-/// Memory that an engine's thread needs for a line: an exact sum and its state.
-constexpr std::uint64_t line_bytes = 96;
-
-/// Returns what all ranks have, at least. A slab's elements have `element_bytes` in memory.
-/// Collective.
-AxisResources agree_on_axis_resources(const io::DatasetInfo& info, std::size_t element_bytes,
-                                      std::uint64_t output_bytes, const Run& run) {
-  const SlabPlan plan = plan_slabs(info, run);
-  const std::uint64_t slab_bytes = plan.slab_elements * size_of(info.format.type);
-  const std::vector<std::uint64_t> minimum =
-      mpi::minimum({std::max<std::uint64_t>(1, slab_bytes / element_bytes),
-                    static_cast<std::uint64_t>(plan.threads)},
-                   run.communicator);
-  return {minimum[0], output_bytes, static_cast<int>(minimum[1]), run.communicator.size()};
-}
-
 }  // namespace
 
 std::vector<std::uint64_t> granule_of(const io::DatasetInfo& info) {
@@ -206,7 +154,7 @@ std::vector<std::uint64_t> granule_of(const io::DatasetInfo& info) {
 
 std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,
                                               std::span<const std::uint64_t> granule,
-                                              const AxisBoxLimits& limits) {
+                                              const BoxLimits& limits) {
   BoxGrowth box(array, granule, limits);
   box.bound_granule();
   box.lengthen_runs(ceil_div(limits.elements, limits.rows));
@@ -215,68 +163,32 @@ std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,
   return std::move(box).extents();
 }
 
-AxisTiling tile_for_axis_reduce(const AxisShape& array, std::span<const std::uint64_t> granule,
-                                const AxisResources& resources) {
-  const AxisBoxLimits limits = limits_of(resources);
-  const AxisShape pools = pools_of(longest_run_of(array), granule, limits.outputs);
-  return {array, choose_box_extents(pools, granule, limits), wanted_items(resources)};
-}
-
-AxisTiling tile_for_axis_scan(const AxisShape& array, std::span<const std::uint64_t> granule,
-                              const AxisResources& resources, TileOwner owner) {
-  AxisBoxLimits limits = limits_of(resources);
-  const std::uint64_t fair = ceil_div(array.outputs(), wanted_items(resources));
-  const std::uint64_t whole = owner == TileOwner::rank ? granule_outputs(array, granule) : 1;
-  limits.outputs = std::min(limits.outputs, std::max({min_outputs, fair, whole}));
-  std::vector<std::uint64_t> extents = choose_box_extents(array, granule, limits);
-  if (owner == TileOwner::rank) cut_for_ranks(array, resources.ranks, extents);
-  return {array, std::move(extents)};
-}
-
-int AxisPlan::threads_for(std::uint64_t items) const {
-  const std::uint64_t parts = owner == TileOwner::rank ? items * tiling.max_boxes() : items;
-  return static_cast<int>(std::min(static_cast<std::uint64_t>(threads), parts));
-}
-
-BoxPlan plan_boxes(const io::DatasetInfo& info, const Run& run) {
-  const AxisResources resources = agree_on_axis_resources(info, size_of(info.format.type), 1, run);
-  std::vector<int> axes(info.shape.size());
-  std::iota(axes.begin(), axes.end(), 0);
-  return {
-      {info.shape, choose_box_extents({info.shape, axes}, granule_of(info), limits_of(resources))},
-      resources.threads};
-}
-
-AxisPlan plan_axis_reduce(const io::DatasetInfo& info, const AxisShape& array,
-                          const ReduceNeeds& needs, const Run& run) {
-  const AxisResources resources =
-      agree_on_axis_resources(info, size_of(info.format.type), reduced_output_bytes(needs), run);
-  return {tile_for_axis_reduce(array, granule_of(info), resources), resources.threads};
-}
-
-AxisPlan plan_axis_scan(const io::DatasetInfo& info, const AxisShape& lines, ElementType output,
-                        const Run& run) {
-  const std::size_t widest = std::max(size_of(info.format.type), size_of(output));
-  const AxisResources resources = agree_on_axis_resources(info, widest, line_bytes, run);
-  const TileOwner owner = run.place.gpu ? TileOwner::thread : TileOwner::rank;
-  return {tile_for_axis_scan(lines, granule_of(info), resources, owner), resources.threads, owner};
-}
-
-AxisPlan plan_axis_quantiles(const io::DatasetInfo& info, const AxisShape& array,
-                             std::size_t element_bytes, std::uint64_t memory, const Run& run) {
-  const std::uint64_t longest_bytes = longest_line(array) * element_bytes;
-  if (longest_bytes > memory)
-    throw Error("the elements of an output take " + std::to_string(longest_bytes) + " bytes",
-                "quantiles along axes are found in " + std::to_string(memory) +
-                    " bytes of each rank's memory",
-                "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or, of all "
-                "elements, leave out `axis`.");
-  const AxisResources resources = agree_on_axis_resources(info, size_of(info.format.type), 1, run);
+WorkTiling tile_boxes(const io::DatasetInfo& info, const WorkNeeds& needs, const WorkSizes& sizes,
+                      int ranks) {
+  const AxisShape array = needs.array ? *needs.array : all_rows(info.shape);
   const std::vector<std::uint64_t> granule = granule_of(info);
-  const AxisBoxLimits limits{resources.slab_elements, memory / longest_bytes, wanted_rows};
-  std::vector<std::uint64_t> extents = choose_box_extents(longest_run_of(array), granule, limits);
-  cut_for_ranks(array, resources.ranks, extents);
-  return {{array, std::move(extents)}, resources.threads, TileOwner::rank};
+  const auto threads = static_cast<std::uint64_t>(sizes.threads);
+  const std::uint64_t wanted_items = items_of_thread * threads * static_cast<std::uint64_t>(ranks);
+  BoxLimits limits{sizes.item_elements,
+                   needs.max_outputs.value_or(
+                       std::max(min_outputs, max_output_bytes / threads / needs.output_bytes)),
+                   wanted_rows};
+  const std::uint64_t whole_chunks = granule_outputs(array, granule);
+  if (needs.items == Items::parts_of_tiles &&
+      whole_chunks * needs.output_bytes <= sizes.thread_memory)
+    limits.outputs = std::max(limits.outputs, whole_chunks);
+  const bool scans = needs.items == Items::tiles_of_threads || needs.items == Items::tiles_of_ranks;
+  if (scans) {
+    const std::uint64_t fair = ceil_div(array.outputs(), wanted_items);
+    const std::uint64_t whole = needs.items == Items::tiles_of_ranks ? whole_chunks : 1;
+    limits.outputs = std::min(limits.outputs, std::max({min_outputs, fair, whole}));
+  }
+  std::vector<std::uint64_t> extents =
+      choose_box_extents(pools_of(longest_run_of(array), granule, limits.outputs), granule, limits);
+  if (needs.items == Items::boxes) return WorkTiling({array.shape, std::move(extents)});
+  if (needs.items == Items::parts_of_tiles) return {array, std::move(extents), wanted_items};
+  if (needs.items != Items::tiles_of_threads) cut_for_ranks(array, ranks, extents);
+  return {array, std::move(extents)};
 }
 
 }  // namespace warpfold::pipeline
