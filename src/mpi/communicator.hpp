@@ -17,6 +17,8 @@ namespace tag {
 inline constexpr int head = 1;
 inline constexpr int bytes = 2;
 inline constexpr int doubling = 3;
+inline constexpr int question = 4;
+inline constexpr int answer = 5;
 }  // namespace tag
 
 /// The way in which an exclusive scan goes from rank to rank.

@@ -5,14 +5,14 @@
 #include <optional>
 #include <string>
 
+#include "io/chunks/noting_driver.hpp"
 #include "io/files/posix_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 
 namespace warpfold::io {
 
 /// An HDF5 file, open read-only, that can be asked which bytes a call of the library would read:
-/// raw data are not read then, only their place is noted. Through a file driver of its own, see
-/// "HDF5 Virtual File Layer" in the HDF5 documentation.
+/// raw data are not read then, only their place is noted.
 class AddressRecorder {
  public:
   /// Throws an Error beginning with `problem`. Call within a LibraryScope, as all that follows.
@@ -26,21 +26,11 @@ class AddressRecorder {
   /// keeps its contents.
   template <class Call>
   std::optional<FileBytes> record(Call call) {
-    recording_ = {.armed = true, .seen = {}};
-    call();
-    recording_.armed = false;
-    return recording_.seen;
+    return driver_.note({.skips_reads = true, .stand_in = {}, .last = {}, .count = 0}, call).last;
   }
 
-  /// State shared by the file driver and this object.
-  struct Recording {
-    bool armed = false;
-    std::optional<FileBytes> seen;
-  };
-
  private:
-  Recording recording_;
-  Handle<H5FDunregister> driver_;
+  NotingDriver driver_;
   FileHandle file_;
 };
 

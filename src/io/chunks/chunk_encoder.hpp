@@ -17,6 +17,17 @@ struct EncodedChunk {
   std::uint32_t skipped_filters = 0;  ///< bit i: filter i of the dataset's was not applied
 };
 
+/// Size of an encoded chunk, and what else HDF5 has to know to find a place for it.
+struct ChunkSize {
+  std::uint64_t bytes = 0;
+  std::uint64_t skipped_filters = 0;  ///< as of an EncodedChunk
+
+  ChunkSize(std::uint64_t stored, std::uint64_t skipped)
+      : bytes(stored), skipped_filters(skipped) {}
+  explicit ChunkSize(const EncodedChunk& chunk)
+      : bytes(chunk.bytes.size()), skipped_filters(chunk.skipped_filters) {}
+};
+
 /// Applies a dataset's filters without the HDF5 library: shuffle, deflate, fletcher32, those that
 /// are asked for, in this order. One object serves one thread.
 class ChunkEncoder {

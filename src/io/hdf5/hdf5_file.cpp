@@ -31,13 +31,6 @@ void limit_cached_metadata(hid_t access) {
   require(H5Pset_mdc_config(access, &cache), "cannot set up file access");
 }
 
-PropertiesHandle make_access() {
-  PropertiesHandle access(require(H5Pcreate(H5P_FILE_ACCESS), "cannot set up file access"));
-  require(H5Pset_fapl_sec2(access.get()), "cannot set up file access");
-  limit_cached_metadata(access.get());
-  return access;
-}
-
 /// Tells whether this HDF5 has a setting to do without locks.
 bool disable_locking([[maybe_unused]] hid_t access) {
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
@@ -45,20 +38,6 @@ bool disable_locking([[maybe_unused]] hid_t access) {
 #else
   return false;
 #endif
-}
-
-PropertiesHandle make_unlocked_access() {
-  PropertiesHandle access = make_access();
-  disable_locking(access.get());
-  return access;
-}
-
-PropertiesHandle make_own_access(Alignment alignment, const std::string& problem) {
-  PropertiesHandle access = make_unlocked_access();
-  require(H5Pset_alignment(access.get(), alignment.threshold, alignment.boundary), problem);
-  // The format of 1.8 is the oldest that can hold attributes of more than 64 KiB.
-  require(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_LATEST), problem);
-  return access;
 }
 
 bool mentions(const std::string& text, const std::string& part) {
@@ -204,6 +183,13 @@ FileHandle kept_file(const std::string& path) {
 
 }  // namespace
 
+PropertiesHandle make_access() {
+  PropertiesHandle access(require(H5Pcreate(H5P_FILE_ACCESS), "cannot set up file access"));
+  require(H5Pset_fapl_sec2(access.get()), "cannot set up file access");
+  limit_cached_metadata(access.get());
+  return access;
+}
+
 FileHandle open_for_reading(const std::string& path) {
   if (FileHandle kept = kept_file(path)) return kept;
   require_readable(path);
@@ -233,21 +219,6 @@ PropertiesHandle make_group_creation(hid_t properties, const std::string& proble
   require(H5Pset_attr_creation_order(creation.get(), order), problem);
   require(H5Pset_obj_track_times(creation.get(), false), problem);
   return creation;
-}
-
-FileHandle create_own(const std::string& path, Alignment alignment) {
-  const std::string problem = "cannot create '" + path + "'";
-  const PropertiesHandle access = make_own_access(alignment, problem);
-  const PropertiesHandle creation = make_group_creation(H5P_FILE_CREATE, problem);
-  FileHandle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation.get(), access.get()));
-  if (file) return file;
-  throw_library_error(problem, "Check the folder and the free space in it.");
-}
-
-FileHandle open_own(const std::string& path, Alignment alignment) {
-  const std::string problem = cannot_open(path);
-  const PropertiesHandle access = make_own_access(alignment, problem);
-  return FileHandle(require(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.get()), problem));
 }
 
 }  // namespace warpfold::io

@@ -6,12 +6,14 @@
 
 namespace warpfold::io {
 
-/// The functions below throw Error, and are called within a LibraryScope. All use HDF5's plain file
-/// driver, so that a file's bytes lie where HDF5 says. Where the file system cannot lock files they
-/// do without.
+/// The functions below throw Error, and are called within a LibraryScope.
+
+/// Makes properties with which files are opened by HDF5's plain file driver, so that their bytes
+/// lie where HDF5 says, and that bound what the library keeps of objects.
+PropertiesHandle make_access();
 
 /// Opens an HDF5 file read-only; says whether it is missing, a folder, not readable, not HDF5,
-/// truncated, or being written.
+/// truncated, or being written. Where the file system cannot lock files it does without.
 FileHandle open_for_reading(const std::string& path);
 
 /// Keeps a file open: as long as it lives, open_for_reading() returns the same file for its path,
@@ -30,22 +32,9 @@ class KeptFile {
   bool is_noted_ = false;
 };
 
-/// How a new file places large objects: those of `threshold` bytes and more at multiples of
-/// `boundary`.
-struct Alignment {
-  hsize_t threshold = 1;
-  hsize_t boundary = 1;
-};
-
 /// Makes the creation properties of a new file (`properties` is H5P_FILE_CREATE), for its root
 /// group, or of a group (H5P_GROUP_CREATE): the order of links and attributes is kept, times are
 /// not.
 PropertiesHandle make_group_creation(hid_t properties, const std::string& problem);
-
-/// Makes an empty file that nobody else uses an HDF5 file, which any HDF5 from 1.8 on can read.
-FileHandle create_own(const std::string& path, Alignment alignment);
-
-/// Opens a file that nobody else uses for writing.
-FileHandle open_own(const std::string& path, Alignment alignment);
 
 }  // namespace warpfold::io

@@ -5,6 +5,7 @@
 
 #include "io/files/memory_file.hpp"
 #include "io/files/posix_file.hpp"
+#include "io/files/shared_writes.hpp"
 #include "io/output/output.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -23,10 +24,12 @@ namespace {
 }  // namespace
 
 ContiguousWriter::ContiguousWriter(const std::string& path, std::uint64_t data_offset,
-                                   const std::string& output)
+                                   const std::string& output, SharedPages shared)
     : problem_("cannot write '" + (output.empty() ? path : output) + "'"),
       data_offset_(data_offset),
-      descriptor_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+      descriptor_(::open(
+          path.c_str(),
+          O_RDWR | O_CLOEXEC | (shared == SharedPages::some ? flags_to_share_pages(path) : 0))) {
   if (!descriptor_) throw Error(problem_, describe_errno(errno), "");
   memory_ = std::make_unique<MemoryFile>(descriptor_.get());
 }

@@ -186,8 +186,7 @@ void require_removable(hid_t file, const std::string& path, const std::string& p
                 "Give the dataset another name.");
 }
 
-void write_chunk(hid_t dataset, const OutputDataset& spec, std::uint64_t number,
-                 const EncodedChunk& chunk, const std::string& problem) {
+std::vector<hsize_t> origin_of_chunk(const OutputDataset& spec, std::uint64_t number) {
   const std::vector<hsize_t> extents = fitting_chunk_shape(spec);
   std::vector<hsize_t> origin(extents.size());
   for (std::size_t d = extents.size(); d-- > 1;) {
@@ -196,9 +195,7 @@ void write_chunk(hid_t dataset, const OutputDataset& spec, std::uint64_t number,
     number /= chunks;
   }
   origin[0] = number * extents[0];
-  require(H5Dwrite_chunk(dataset, H5P_DEFAULT, chunk.skipped_filters, origin.data(),
-                         chunk.bytes.size(), chunk.bytes.data()),
-          problem);
+  return origin;
 }
 
 DatasetHandle create_coordinate(hid_t file, const std::string& path, hid_t type, hid_t space,

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "io/chunks/chunk_encoder.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/output/output.hpp"
 
@@ -33,10 +32,9 @@ bool is_there(hid_t file, const std::string& path, const std::string& problem);
 /// path leads to. Call within a LibraryScope.
 void require_removable(hid_t file, const std::string& path, const std::string& problem);
 
-/// Writes chunk `number`, in row-major order, of a dataset that create_dataset() made. Throws and
-/// is called likewise.
-void write_chunk(hid_t dataset, const OutputDataset& spec, std::uint64_t number,
-                 const EncodedChunk& chunk, const std::string& problem);
+/// Returns the first element of chunk `number`, in row-major order, of a dataset that
+/// create_dataset() made.
+std::vector<hsize_t> origin_of_chunk(const OutputDataset& spec, std::uint64_t number);
 
 /// Makes a dataset of a coordinate, written at once or never, and the groups above it; one that
 /// netCDF takes for an unlimited dimension is chunked along that. Throws an Error beginning with

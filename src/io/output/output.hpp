@@ -91,9 +91,10 @@ class StagedFile {
   /// elements.
   std::optional<std::uint64_t> data_offset(std::size_t dataset = 0) const;
 
-  /// Writes chunk `number` of the first staged dataset, which is chunked: numbers are in row-major
-  /// order, each is written once, in any order. Throws Error.
-  void write_chunk(std::uint64_t number, const EncodedChunk& chunk);
+  /// Enters chunk `number` of the first staged dataset, which is chunked, into the file: numbers
+  /// are in row-major order, each is entered once, in any order, on which its place depends.
+  /// Returns the byte of the file where whoever has the chunk writes it. Throws Error.
+  std::uint64_t allocate_chunk(std::uint64_t number, const ChunkSize& size);
 
   /// Gives the staged datasets their names, attributes and coordinates. Throws Error.
   void finish();
@@ -112,13 +113,17 @@ class StagedFile {
 
 class MemoryFile;
 
-/// Writes bytes into a contiguous dataset that is already allocated; every rank has its own.
+/// Pages of a file that ranks write to at once: each has its own, or they share some.
+enum class SharedPages : std::uint8_t { none, some };
+
+/// Writes bytes into a contiguous dataset that is already allocated, or chunks that are; every rank
+/// has its own.
 class ContiguousWriter {
  public:
-  /// Opens `path` (a StagedFile's temporary path), whose dataset begins at byte `data_offset`.
-  /// Errors name `output`, the file's final name, if that is given. Throws Error.
+  /// Opens `path` (a StagedFile's temporary path), whose dataset begins at byte `data_offset`; that
+  /// is 0 for chunks. Errors name `output`, the file's final name, if that is given. Throws Error.
   ContiguousWriter(const std::string& path, std::uint64_t data_offset,
-                   const std::string& output = {});
+                   const std::string& output = {}, SharedPages shared = SharedPages::none);
   ~ContiguousWriter();
   ContiguousWriter(ContiguousWriter&& other) noexcept;
   ContiguousWriter& operator=(ContiguousWriter&&) = delete;

@@ -16,6 +16,7 @@
 #include "io/output/output.hpp"
 #include "io/output/output_description.hpp"
 #include "io/output/output_target.hpp"
+#include "io/output/own_file.hpp"
 #include "io/output/replaced_datasets.hpp"
 #include "io/output/temporary_file.hpp"
 #include "warpfold/core/error.hpp"
@@ -68,13 +69,14 @@ std::uint64_t contiguous_bytes(const OutputSpec& spec) {
 }
 
 /// Copies the file under the final name, and opens the copy. Nobody writes to it meanwhile.
-FileHandle copy_of_kept(const OutputSpec& spec, const std::string& temporary, Alignment alignment) {
+void open_copy_of_kept(OwnFile& file, const OutputSpec& spec, const std::string& temporary,
+                       Alignment alignment) {
   constexpr const char* advice = "To replace all of it, name it alone, with `force`.";
   try {
     const FileHandle kept = open_for_reading(spec.path);
     std::filesystem::copy_file(spec.path, temporary,
                                std::filesystem::copy_options::overwrite_existing);
-    return open_own(temporary, alignment);
+    file.open(temporary, alignment);
   } catch (const Error& failure) {
     throw Error(cannot_write(spec), "its datasets cannot be kept (" + failure.why() + ")", advice);
   } catch (const std::filesystem::filesystem_error& failure) {
@@ -146,9 +148,10 @@ class StagedFile::Implementation {
     return address;
   }
 
-  void write_chunk(std::uint64_t number, const EncodedChunk& chunk) {
+  std::uint64_t allocate_chunk(std::uint64_t number, const ChunkSize& size) {
     const LibraryScope scope;
-    io::write_chunk(staged_.front().get(), spec_, number, chunk, cannot_write(spec_));
+    return file_.allocate_chunk(staged_.front().get(), origin_of_chunk(spec_, number), size,
+                                cannot_write(spec_));
   }
 
   void finish() {
@@ -210,11 +213,12 @@ class StagedFile::Implementation {
   void open(Alignment alignment) {
     const bool is_new = !was_open_;
     if (!file_.close()) throw_library_error(cannot_write(target_));
-    if (is_new)
-      file_ = kept_ ? copy_of_kept(target_, temporary_.path, alignment)
-                    : create_own(temporary_.path, alignment);
+    if (is_new && kept_)
+      open_copy_of_kept(file_, target_, temporary_.path, alignment);
+    else if (is_new)
+      file_.create(temporary_.path, alignment);
     else
-      file_ = open_own(temporary_.path, alignment);
+      file_.open(temporary_.path, alignment);
     was_open_ = true;
   }
 
@@ -235,7 +239,7 @@ class StagedFile::Implementation {
   OutputSpec spec_;    ///< specification of the staged outputs
   TemporaryFile temporary_;
   std::optional<FileVersion> kept_;  ///< version of the existing file that was copied
-  FileHandle file_;
+  OwnFile file_;
   bool was_open_ = false;
   std::vector<DatasetHandle> staged_;  ///< under preliminary names until they are finished
   std::set<std::string> written_;      ///< paths of what was finished
@@ -262,8 +266,8 @@ std::optional<std::uint64_t> StagedFile::data_offset(std::size_t dataset) const 
   return implementation_->data_offset(dataset);
 }
 
-void StagedFile::write_chunk(std::uint64_t number, const EncodedChunk& chunk) {
-  implementation_->write_chunk(number, chunk);
+std::uint64_t StagedFile::allocate_chunk(std::uint64_t number, const ChunkSize& size) {
+  return implementation_->allocate_chunk(number, size);
 }
 
 void StagedFile::finish() { implementation_->finish(); }

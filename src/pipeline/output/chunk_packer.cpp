@@ -1,29 +1,22 @@
 #include "pipeline/output/chunk_packer.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <exception>
-#include <limits>
 #include <optional>
-#include <span>
-#include <vector>
+#include <thread>
+#include <utility>
 
 #include "core/layout/partition.hpp"
 #include "cpu/machine/host_memory.hpp"
 #include "cpu/machine/machine.hpp"
 #include "io/output/output.hpp"
-#include "mpi/agreement.hpp"
-#include "mpi/message.hpp"
 #include "pipeline/output/staged_dataset.hpp"
-#include "pipeline/regions/chunk_window.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
-#include "pipeline/run/worker_threads.hpp"
 
 namespace warpfold::pipeline {
 namespace {
+
+using mpi::RootExchange;
 
 /// Chunks take no more of the memory that a host's ranks may use, or of what any host has, as long
 /// as one thread's fit.
@@ -32,286 +25,282 @@ constexpr std::uint64_t least_chunk_memory = std::uint64_t{512} << 20;
 
 /// A thread holds a chunk's elements, shuffled, compressed, and two that wait.
 constexpr std::uint64_t chunks_in_memory_per_thread = 5;
-constexpr std::size_t slots_per_thread = 2;
+constexpr std::uint64_t batches_per_thread = 2;
 
+/// How long an interrupt may stay unnoticed, and an exchange between ranks lie still.
 constexpr std::chrono::milliseconds patience{5};
-constexpr std::uint64_t rounds_between_agreements = 8;
+constexpr std::chrono::microseconds exchange_patience{50};
 
-/// Small chunks travel several at a time, in messages of about this size, but so that every rank
-/// sends some.
-constexpr std::uint64_t message_bytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t least_messages = 8;
+/// Small chunks are made several at a time, of about so many bytes, but so that every rank makes
+/// some.
+constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t least_batches = 8;
 
-/// This label stands in place of the number of chunks where the sender has failed.
-constexpr std::uint64_t failed_label = std::numeric_limits<std::uint64_t>::max();
-
-ChunkGrid grid_of(const PackJob& job) {
-  std::vector<std::uint64_t> chunk_shape = job.storage.chunk_shape;
-  for (std::size_t d = 0; d < chunk_shape.size(); ++d)
-    chunk_shape[d] = std::clamp<std::uint64_t>(job.shape[d], 1, chunk_shape[d]);
-  return chunk_grid(job.shape, chunk_shape);
-}
-
-int threads_within_memory(const PackJob& job, const ChunkGrid& grid) {
+int threads_within_memory(const PackJob& job) {
   const std::uint64_t thread_bytes =
-      chunks_in_memory_per_thread * grid.chunk_elements() * job.element_bytes;
+      chunks_in_memory_per_thread * job.grid().chunk_elements() * job.element_bytes;
   const auto threads = static_cast<std::uint64_t>(job.threads);
-  const std::uint64_t share_of_core =
-      cpu::usable_memory() / memory_divisor / static_cast<std::uint64_t>(cpu::host_cores());
-  const std::uint64_t memory = std::max(least_chunk_memory, threads * share_of_core);
-  return static_cast<int>(std::clamp<std::uint64_t>(memory / thread_bytes, 1, threads));
+  return static_cast<int>(
+      std::clamp<std::uint64_t>(chunk_memory(job.threads) / thread_bytes, 1, threads));
 }
 
-/// A chunk share is one rank's chunks: batches number rank, rank + ranks, rank + 2 * ranks, ... of
-/// chunks that follow each other.
-struct ChunkShare {
-  std::uint64_t chunks = 0;  ///< chunks of all ranks
-  std::uint64_t ranks = 1;
-  std::uint64_t rank = 0;
-  std::uint64_t batch = 1;  ///< chunks, but for the last one
-
-  std::uint64_t rounds() const { return ceil_div(ceil_div(chunks, batch), ranks); }
-
-  std::uint64_t count() const {
-    std::uint64_t count = 0;
-    if (const std::uint64_t whole = rounds(); whole > 0)
-      count = (whole - 1) * batch + batch_size(whole - 1, rank);
-    return count;
-  }
-
-  /// Returns the number of a rank's first chunk of a round.
-  std::uint64_t first(std::uint64_t round, std::uint64_t of_rank) const {
-    return (round * ranks + of_rank) * batch;
-  }
-
-  /// Returns how many chunks a rank has in a round.
-  std::uint64_t batch_size(std::uint64_t round, std::uint64_t of_rank) const {
-    const std::uint64_t begin = std::min(first(round, of_rank), chunks);
-    return std::min(batch, chunks - begin);
-  }
-
-  std::uint64_t number(std::uint64_t place) const {
-    return first(place / batch, rank) + place % batch;
-  }
-};
-
-ChunkShare chunk_share_of(std::uint64_t chunks, std::uint64_t chunk_bytes,
-                          const mpi::Communicator& communicator) {
-  const auto ranks = static_cast<std::uint64_t>(communicator.size());
-  const std::uint64_t for_all = chunks / (ranks * least_messages);
-  return {chunks, ranks, static_cast<std::uint64_t>(communicator.rank()),
-          std::max<std::uint64_t>(1, std::min(message_bytes / chunk_bytes, for_all))};
+/// Returns stretches in which each rank has one batch.
+Stretches stretches_of(const ChunkGrid& grid, std::uint64_t chunk_bytes, int threads, int ranks) {
+  const std::uint64_t chunks = grid.chunks();
+  const auto parts = static_cast<std::uint64_t>(ranks);
+  const std::uint64_t for_all = chunks / (parts * least_batches);
+  const std::uint64_t batch =
+      std::max<std::uint64_t>(1, std::min(batch_bytes / chunk_bytes, for_all));
+  Stretches stretches;
+  stretches.count = ceil_div(chunks, parts * batch);
+  stretches.run = [=](std::uint64_t stretch, int rank) {
+    const std::uint64_t first =
+        std::min((stretch * parts + static_cast<std::uint64_t>(rank)) * batch, chunks);
+    return ChunkRun{first, std::min(batch, chunks - first)};
+  };
+  stretches.in_memory = batches_per_thread * static_cast<std::uint64_t>(threads);
+  stretches.batch_chunks = batch;
+  stretches.supplied = stretches.count;
+  return stretches;
 }
 
-/// A batch holds encoded chunks as they travel: each after its header.
-class ChunkBatch {
- public:
-  void clear() {
-    bytes_.clear();
-    chunks_ = 0;
+/// Returns the number of batches that a rank has in each stretch, all made and written.
+std::vector<PieceCounts> batches_in(const Stretches& stretches, int rank) {
+  std::vector<PieceCounts> batches;
+  for (std::uint64_t stretch = 0; stretch < stretches.count; ++stretch) {
+    const std::uint64_t count =
+        ceil_div(stretches.run(stretch, rank).count, stretches.batch_chunks);
+    batches.push_back({count, count});
   }
+  return batches;
+}
 
-  void add(const io::EncodedChunk& chunk) {
-    const Head head{chunk.skipped_filters, chunk.bytes.size()};
-    const auto header = std::as_bytes(std::span(head));
-    bytes_.insert(bytes_.end(), header.begin(), header.end());
-    bytes_.insert(bytes_.end(), chunk.bytes.begin(), chunk.bytes.end());
-    ++chunks_;
-  }
-
-  void send(const mpi::Communicator& communicator) const {
-    mpi::send(chunks_, bytes_, communicator, 0);
-  }
-
-  /// Returns false where the sender has failed.
-  bool receive(const mpi::Communicator& communicator, int from) {
-    chunks_ = mpi::receive(bytes_, communicator, from);
-    return chunks_ != failed_label;
-  }
-
-  /// Calls body(i, chunk) for each.
-  template <class Body>
-  void for_each(Body&& body) const {
-    std::span<const std::byte> rest = bytes_;
-    for (std::uint64_t i = 0; i < chunks_; ++i) {
-      Head head{};
-      std::memcpy(head.data(), rest.data(), sizeof head);
-      body(i, io::EncodedChunk{rest.subspan(sizeof head, head[1]),
-                               static_cast<std::uint32_t>(head[0])});
-      rest = rest.subspan(sizeof head + head[1]);
-    }
-  }
-
- private:
-  using Head = std::array<std::uint64_t, 2>;  ///< skipped filters, bytes
-
-  std::vector<std::byte> bytes_;
-  std::uint64_t chunks_ = 0;
-};
-
-/// Chunk makers are the threads that make this rank's chunks.
-class ChunkMakers {
- public:
-  ChunkMakers(const PackJob& job, const ChunkGrid& grid, const ChunkShare& share, int threads,
-              StageRegistry& stages)
-      : job_(job),
-        grid_(grid),
-        share_(share),
-        stages_(stages),
-        window_(share.count(), slots_per_thread * static_cast<std::size_t>(threads)),
-        timings_(static_cast<std::size_t>(threads)),
-        workers_(threads, [this](int worker, const std::stop_token& stop) { make(worker, stop); }) {
-  }
-
-  /// Returns the rank's next chunk, until release(). Throws what a thread threw.
-  io::EncodedChunk take(ProgressMonitor& monitor) {
-    for (;;) {
-      monitor.poll();
-      if (const auto chunk = window_.take(patience)) return *chunk;
-      workers_.wait_for(std::chrono::microseconds(0));
-    }
-  }
-
-  void release() { window_.release(); }
-
-  /// Returns the timings of all threads, once all chunks are taken.
-  std::vector<StageTiming> timings() {
-    while (!workers_.wait_for(patience)) continue;
-    std::vector<StageTiming> all;
-    for (const auto& each : timings_) all.insert(all.end(), each.begin(), each.end());
-    return all;
-  }
-
- private:
-  void make(int worker, const std::stop_token& stop) {
-    StageTimer filling(stages_, job_.source_stage);
-    StageTimer encoding(stages_, stage::compress);
-    const ElementSource source = job_.make_source();
-    io::ChunkEncoder encoder(job_.storage, job_.element_bytes);
-    std::vector<std::byte> chunk(grid_.chunk_elements() * job_.element_bytes);
-    while (const auto place = window_.claim(stop)) {
-      filling.time(chunk.size(), [&] {
-        fill_chunk(grid_, share_.number(*place), job_.element_bytes, source, chunk);
-      });
-      window_.put(*place, encoding.time(chunk.size(), [&] { return encoder.encode(chunk); }));
-    }
-    timings_[static_cast<std::size_t>(worker)] = {filling.timing(), encoding.timing()};
-  }
-
-  const PackJob& job_;
-  const ChunkGrid& grid_;
-  ChunkShare share_;
-  StageRegistry& stages_;
-  ChunkWindow window_;
-  std::vector<std::vector<StageTiming>> timings_;
-  WorkerThreads workers_;
-};
-
-/// Brings chunks from all ranks to the root, a round of one batch a rank after the other. Every
-/// rank keeps to the rounds, also after a failure, until all know of it.
-class ChunkCollection {
- public:
-  ChunkCollection(const PackJob& job, ProgressMonitor& monitor,
-                  const mpi::Communicator& communicator)
-      : job_(job),
-        monitor_(monitor),
-        communicator_(communicator),
-        grid_(grid_of(job)),
-        chunk_bytes_(grid_.chunk_elements() * job.element_bytes),
-        share_(chunk_share_of(grid_.chunks(), chunk_bytes_, communicator)),
-        writing_(monitor.stages(), stage::write) {
-    run_on_all(communicator, [&] {
-      makers_.emplace(job_, grid_, share_, threads_within_memory(job_, grid_), monitor.stages());
-    });
-    monitor.start_pass(share_.chunks * chunk_bytes_);
-  }
-
-  void collect() {
-    std::exception_ptr failure;
-    {
-      mpi::FailureWatch monitor(communicator_);
-      for (std::uint64_t round = 0; round < share_.rounds(); ++round) {
-        pass_own(round, failure);
-        if (communicator_.is_root()) receive_others(round, failure);
-        if ((round + 1) % rounds_between_agreements == 0 && monitor.round(failure != nullptr))
-          break;
-      }
-    }
-    mpi::throw_on_all_ranks(failure, communicator_);
-    monitor_.finish_pass();
-  }
-
-  std::vector<StageTiming> timings(double seconds) {
-    std::vector<StageTiming> all = makers_->timings();
-    if (communicator_.is_root()) all.push_back(writing_.timing());
-    return over_threads(all, seconds);
-  }
-
- private:
-  /// Writes this rank's chunks of the round, or sends them to the root.
-  void pass_own(std::uint64_t round, std::exception_ptr& failure) {
-    const std::uint64_t n = share_.batch_size(round, share_.rank);
-    const std::uint64_t first = share_.first(round, share_.rank);
-    batch_.clear();
-    try {
-      for (std::uint64_t i = 0; i < n && !failure; ++i) {
-        const io::EncodedChunk chunk = makers_->take(monitor_);
-        if (communicator_.is_root())
-          write(first + i, chunk);
-        else
-          batch_.add(chunk);
-        makers_->release();
-      }
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    if (!communicator_.is_root() && n > 0) {
-      if (failure)
-        mpi::send(failed_label, {}, communicator_, 0);
-      else
-        batch_.send(communicator_);
-    }
-    monitor_.advance((round + 1) * share_.ranks * share_.batch * chunk_bytes_);
-  }
-
-  void receive_others(std::uint64_t round, std::exception_ptr& failure) {
-    for (int rank = 1; rank < communicator_.size(); ++rank) {
-      const auto other = static_cast<std::uint64_t>(rank);
-      if (share_.batch_size(round, other) == 0) return;
-      if (!batch_.receive(communicator_, rank) || failure) continue;
-      try {
-        batch_.for_each([&](std::uint64_t i, const io::EncodedChunk& chunk) {
-          write(share_.first(round, other) + i, chunk);
-        });
-      } catch (...) {
-        failure = std::current_exception();
-      }
-    }
-  }
-
-  void write(std::uint64_t number, const io::EncodedChunk& chunk) {
-    writing_.time(chunk.bytes.size(), [&] { job_.staged.write_chunk(number, chunk); });
-  }
-
-  const PackJob& job_;
-  ProgressMonitor& monitor_;
-  const mpi::Communicator& communicator_;
-  ChunkGrid grid_;
-  std::uint64_t chunk_bytes_;
-  ChunkShare share_;
-  std::optional<ChunkMakers> makers_;
-  ChunkBatch batch_;
-  StageTimer writing_;
-};
+/// Numbers of an exchange: whether the rank has failed, then two for each of its chunks, which are
+/// its size and, in the answer, its place.
+constexpr std::size_t numbers_for(std::uint64_t chunks) { return 1 + 2 * chunks; }
 
 }  // namespace
+
+ChunkGrid grid_of(std::span<const std::uint64_t> shape, const StorageOptions& storage) {
+  std::vector<std::uint64_t> chunk_shape = storage.chunk_shape;
+  for (std::size_t d = 0; d < chunk_shape.size(); ++d)
+    chunk_shape[d] = std::clamp<std::uint64_t>(shape[d], 1, chunk_shape[d]);
+  return chunk_grid(shape, chunk_shape);
+}
+
+/// Makes the chunks that one thread takes.
+class ChunkPacker::Maker {
+ public:
+  Maker(const PackJob& job, const ChunkGrid& grid, StageTimer& making, StageTimer& encoding)
+      : grid_(grid),
+        element_bytes_(job.element_bytes),
+        source_(job.make_source()),
+        encoder_(job.storage, job.element_bytes),
+        chunk_(grid.chunk_elements() * job.element_bytes),
+        making_(making),
+        encoding_(encoding) {}
+
+  void make(std::uint64_t stretch, Batch& batch) {
+    const ElementSource source = [&](ElementRange range, std::span<std::byte> out) {
+      source_(stretch, range, out);
+    };
+    batch.bytes.clear();
+    batch.sizes.clear();
+    for (std::uint64_t number = batch.chunks.first; number < batch.chunks.end(); ++number) {
+      making_.time(&making_ == &encoding_ ? 0 : chunk_.size(),
+                   [&] { fill_chunk(grid_, number, element_bytes_, source, chunk_); });
+      encoding_.time(chunk_.size(), [&] {
+        const io::EncodedChunk encoded = encoder_.encode(chunk_);
+        batch.bytes.insert(batch.bytes.end(), encoded.bytes.begin(), encoded.bytes.end());
+        batch.sizes.emplace_back(encoded);
+      });
+    }
+  }
+
+ private:
+  const ChunkGrid& grid_;
+  std::size_t element_bytes_;
+  StretchSource source_;
+  io::ChunkEncoder encoder_;
+  std::vector<std::byte> chunk_;
+  StageTimer& making_;
+  StageTimer& encoding_;
+};
+
+ChunkPacker::ChunkPacker(const PackJob& job, const Stretches& stretches, StageRegistry& stages,
+                         const mpi::Communicator& communicator)
+    : job_(job),
+      stretches_(stretches),
+      communicator_(communicator),
+      grid_(job.grid()),
+      threads_(threads_within_memory(job)),
+      making_(stages, job.source_stage, job.source_stage.empty() ? 0 : threads_),
+      encoding_(stages, stage::compress, threads_),
+      writing_(stages, stage::write, threads_),
+      flow_(batches_in(stretches, communicator.rank()), static_cast<int>(stretches.in_memory),
+            threads_, stretches.supplied),
+      exchange_(communicator) {
+  std::uint64_t batches = 0;
+  for (std::uint64_t stretch = 0; stretch < stretches.count; ++stretch) {
+    const std::uint64_t chunks = run_of(stretch).count;
+    batches = std::max(batches, ceil_div(chunks, stretches.batch_chunks));
+    share_ += chunks * chunk_bytes();
+  }
+  batches_.assign(std::min(stretches.in_memory, stretches.count), std::vector<Batch>(batches));
+  workers_.emplace(threads_,
+                   [this](int worker, const std::stop_token& stop) { work(worker, stop); });
+}
+
+void ChunkPacker::work(int worker, const std::stop_token& stop) {
+  StageTimer& encoding = encoding_[worker];
+  Maker maker(job_, grid_, job_.source_stage.empty() ? encoding : making_[worker], encoding);
+  flow_.process_pieces(stop, [&](const PieceTask& task) {
+    Batch& batch = batch_at(task.block, task.piece);
+    if (task.stores) {
+      write(batch, writing_[worker]);
+      done_ += batch.chunks.count * chunk_bytes();
+    } else {
+      const ChunkRun run = run_of(task.block);
+      const std::uint64_t first = task.piece * stretches_.batch_chunks;
+      batch.chunks = {run.first + first, std::min(stretches_.batch_chunks, run.count - first)};
+      maker.make(task.block, batch);
+    }
+  });
+}
+
+/// Chunks that follow one another in the file, as those of a batch mostly do, are one write.
+void ChunkPacker::write(const Batch& batch, StageTimer& timer) {
+  const std::span<const std::byte> bytes(batch.bytes);
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t place = 0;
+  const auto flush = [&] {
+    if (end == begin) return;
+    timer.time(end - begin,
+               [&] { job_.staged.chunk_writer().write(place, bytes.subspan(begin, end - begin)); });
+  };
+  for (std::size_t i = 0; i < batch.sizes.size(); ++i) {
+    if (batch.places[i] != place + (end - begin)) {
+      flush();
+      begin = end;
+      place = batch.places[i];
+    }
+    end += batch.sizes[i].bytes;
+  }
+  flush();
+}
+
+void ChunkPacker::advance(bool failed) {
+  if (over()) return;
+  if (!failure_ && flow_.stopped())
+    failure_ = capture_exception([&] { workers_->wait_for(std::chrono::microseconds(0)); });
+  failed |= failure_ != nullptr;
+  if (!exchange_.under_way()) {
+    if (!failed && !made(stretch_, std::chrono::microseconds(0))) return;
+    begin_exchange(failed);
+  }
+  if (exchange_.done([this](auto& of_ranks) { give_places(of_ranks); })) take_places();
+}
+
+void ChunkPacker::begin_exchange(bool failed) {
+  std::vector<std::size_t> counts;
+  if (communicator_.is_root())
+    for (int rank = 0; rank < communicator_.size(); ++rank)
+      counts.push_back(numbers_for(stretches_.run(stretch_, rank).count));
+  const std::uint64_t chunks = run_of(stretch_).count;
+  RootExchange::Numbers mine{failed ? 1U : 0U};
+  mine.reserve(numbers_for(chunks));
+  for_each_batch(stretch_, [&](const Batch& batch) {
+    if (failed) return;
+    for (const io::ChunkSize& size : batch.sizes)
+      mine.insert(mine.end(), {size.bytes, size.skipped_filters});
+  });
+  mine.resize(numbers_for(chunks));
+  exchange_.start(std::move(mine), counts);
+}
+
+void ChunkPacker::give_places(std::vector<RootExchange::Numbers>& of_ranks) {
+  bool failed = std::ranges::any_of(of_ranks, [](const auto& each) { return each[0] != 0; });
+  if (!failed) {
+    const std::exception_ptr failure = capture_exception([&] {
+      std::uint64_t number = run_of(stretch_).first;
+      for (RootExchange::Numbers& numbers : of_ranks)
+        for (std::size_t i = 1; i < numbers.size(); i += 2)
+          numbers[i] = job_.staged.allocate_chunk(number++, {numbers[i], numbers[i + 1]});
+    });
+    if (!failure_) failure_ = failure;
+    failed = failure != nullptr;
+  }
+  for (RootExchange::Numbers& numbers : of_ranks) numbers[0] = failed ? 1 : 0;
+}
+
+void ChunkPacker::take_places() {
+  const RootExchange::Numbers& places = exchange_.answer();
+  if (places[0] != 0) {
+    has_failed_ = true;
+    return;
+  }
+  std::size_t next = 1;
+  for_each_batch(stretch_, [&](Batch& batch) {
+    batch.places.clear();
+    for (std::uint64_t i = 0; i < batch.chunks.count; ++i, next += 2)
+      batch.places.push_back(places[next]);
+  });
+  flow_.computed();
+  ++stretch_;
+}
+
+template <class Body>
+void ChunkPacker::for_each_batch(std::uint64_t stretch, Body&& body) {
+  const std::uint64_t batches = ceil_div(run_of(stretch).count, stretches_.batch_chunks);
+  for (std::uint64_t batch = 0; batch < batches; ++batch) body(batch_at(stretch, batch));
+}
+
+void ChunkPacker::finish(const std::exception_ptr& failure, ProgressMonitor& monitor) {
+  wait_all_ranks(*workers_, communicator_, monitor, [&] {
+    for (const std::exception_ptr& each : {failure, failure_})
+      if (each) std::rethrow_exception(each);
+    return done();
+  });
+}
+
+std::vector<StageTiming> ChunkPacker::timings() const {
+  std::vector<StageTiming> timings = making_.timings();
+  append(timings, encoding_.timings());
+  append(timings, writing_.timings());
+  return timings;
+}
 
 std::vector<StageTiming> pack_chunks(const PackJob& job, ProgressMonitor& monitor,
                                      const mpi::Communicator& communicator) {
   const auto start = SteadyClock::now();
-  ChunkCollection collection(job, monitor, communicator);
-  collection.collect();
-  return collection.timings(seconds_since(start));
+  std::optional<ChunkPacker> packer;
+  run_on_all(communicator, [&] {
+    const ChunkGrid grid = job.grid();
+    const std::uint64_t chunk_bytes = grid.chunk_elements() * job.element_bytes;
+    monitor.start_pass(grid.chunks() * chunk_bytes);
+    packer.emplace(job,
+                   stretches_of(grid, chunk_bytes, threads_within_memory(job), communicator.size()),
+                   monitor.stages(), communicator);
+  });
+  std::exception_ptr failure;
+  while (!packer->over()) {
+    if (!failure) failure = capture_exception([&] { monitor.poll(); });
+    packer->advance(failure != nullptr);
+    monitor.advance_share(packer->done(), packer->share());
+    if (packer->exchanging())
+      std::this_thread::sleep_for(exchange_patience);
+    else if (!packer->over())
+      packer->made(packer->stretch(), patience);
+  }
+  packer->finish(failure, monitor);
+  return over_threads(packer->timings(), seconds_since(start));
+}
+
+std::uint64_t chunk_memory(int threads) {
+  const std::uint64_t share_of_core =
+      cpu::usable_memory() / memory_divisor / static_cast<std::uint64_t>(cpu::host_cores());
+  return std::max(least_chunk_memory, static_cast<std::uint64_t>(threads) * share_of_core);
 }
 
 }  // namespace warpfold::pipeline

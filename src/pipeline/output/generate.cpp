@@ -100,9 +100,11 @@ std::vector<StageTiming> write_elements(const GeneratorSpec& spec, const RunOpti
         });
   }
   if (output.storage.chunk_shape.empty()) return {};
-  const auto make_source = [&spec]() -> ElementSource {
+  const auto make_source = [&spec]() -> StretchSource {
     return [generator = std::shared_ptr<Generator>(make_generator(spec))](
-               ElementRange range, std::span<std::byte> out) { generator->fill(range, out); };
+               std::uint64_t, ElementRange range, std::span<std::byte> out) {
+      generator->fill(range, out);
+    };
   };
   return pack_chunks(
       {staged, output.shape, output.storage, element_bytes, make_source, stage::generate, threads},

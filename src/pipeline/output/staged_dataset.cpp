@@ -114,8 +114,11 @@ StagedDataset::StagedDataset(const io::OutputSpec& spec, OutputFile& file)
     for (std::size_t i = 0; i < writers_.size(); ++i)
       if (data_offsets_[i] != nowhere)
         writers_[i].emplace(temporary_path_, data_offsets_[i], spec.path);
+    if (is_chunked(spec))
+      chunk_writer_.emplace(temporary_path_, 0, spec.path, io::SharedPages::some);
     // Open from the first write on, it reports all that could not be stored.
     const bool writes =
+        chunk_writer_ ||
         std::ranges::any_of(writers_, &std::optional<io::ContiguousWriter>::has_value);
     if (writes && !communicator.is_root() && !file.written_)
       file.written_.emplace(temporary_path_, 0, spec.path);
@@ -133,15 +136,19 @@ void StagedDataset::finish() {
 
 ScanOutput::ScanOutput(const io::OutputSpec& spec, OutputFile& file,
                        const mpi::Communicator& communicator)
-    : communicator_(communicator), spec_(spec), staged_(spec, file), scratch_(communicator) {
-  if (is_chunked(spec)) contiguous_.emplace(contiguous(spec), scratch_);
+    : communicator_(communicator), spec_(spec), staged_(spec, file), scratch_(communicator) {}
+
+io::ContiguousWriter& ScanOutput::writer() {
+  if (!is_chunked()) return *staged_.writer();
+  if (!contiguous_) contiguous_.emplace(contiguous(spec_), scratch_);
+  return *contiguous_->writer();
 }
 
 std::vector<StageTiming> ScanOutput::finish(ProgressMonitor& monitor, int threads) {
   std::vector<StageTiming> timings;
-  if (contiguous_ && writer() != nullptr) {
+  if (contiguous_) {
     const StageTiming sync =
-        sync_on_all_ranks([&] { writer()->sync(); }, monitor.stages(), communicator_);
+        sync_on_all_ranks([&] { writer().sync(); }, monitor.stages(), communicator_);
     timings = pack(monitor, threads);
     append(timings, {sync});
   }
@@ -151,10 +158,10 @@ std::vector<StageTiming> ScanOutput::finish(ProgressMonitor& monitor, int thread
 
 std::vector<StageTiming> ScanOutput::pack(ProgressMonitor& monitor, int threads) {
   const std::size_t element_bytes = size_of(spec_.format.type);
-  const auto make_source = [&]() -> ElementSource {
+  const auto make_source = [&]() -> StretchSource {
     const auto reader = std::make_shared<io::ContiguousReader>(
         contiguous_->temporary_path(), contiguous_->data_offset(), spec_.path);
-    return [reader, element_bytes](ElementRange range, std::span<std::byte> out) {
+    return [reader, element_bytes](std::uint64_t, ElementRange range, std::span<std::byte> out) {
       reader->read(range.first * element_bytes, out);
     };
   };

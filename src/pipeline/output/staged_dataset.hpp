@@ -86,10 +86,14 @@ class StagedDataset {
   /// Returns where in the file a contiguous dataset begins that has elements.
   std::uint64_t data_offset(std::size_t dataset = 0) const { return data_offsets_[dataset]; }
 
-  /// Writes a chunk of the first dataset, on the root alone.
-  void write_chunk(std::uint64_t number, const io::EncodedChunk& chunk) {
-    file_.file_->write_chunk(number, chunk);
+  /// Returns where in the file a chunk of the first dataset has to be written, given its number in
+  /// row-major order. On the root alone.
+  std::uint64_t allocate_chunk(std::uint64_t number, const io::ChunkSize& size) {
+    return file_.file_->allocate_chunk(number, size);
   }
+
+  /// Writes bytes of chunks at places in the file, on any rank. Threads may write at once.
+  io::ContiguousWriter& chunk_writer() { return *chunk_writer_; }
 
   /// Gives the datasets their names, once all is written.
   void finish();
@@ -100,21 +104,30 @@ class StagedDataset {
   std::string temporary_path_;
   std::vector<std::uint64_t> data_offsets_;
   std::vector<std::optional<io::ContiguousWriter>> writers_;
+  std::optional<io::ContiguousWriter> chunk_writer_;  ///< none unless the first dataset is chunked
 };
 
-/// The output of a scan is written contiguous; where chunks are asked for, finish() packs them from
-/// what was written. Members are collective and throw the same Error on every rank; what is not
-/// finished is not in the file.
+/// The output of a scan. One that is chunked is either packed as it comes, or written contiguous
+/// into a scratch file that finish() packs. Members are collective and throw the same Error on
+/// every rank; what is not finished is not in the file.
 class ScanOutput {
  public:
   /// `spec` counts on the root alone, but for its shape, format and storage.
   ScanOutput(const io::OutputSpec& spec, OutputFile& file, const mpi::Communicator& communicator);
 
-  /// Returns where this rank writes; none if there are no elements.
-  io::ContiguousWriter* writer() { return (contiguous_ ? *contiguous_ : staged_).writer(); }
+  const io::OutputSpec& spec() const { return spec_; }
 
-  /// Gives the dataset its name, once all is written. Packs by `threads` threads of this
-  /// rank; returns their timings.
+  bool is_chunked() const { return !spec_.storage.chunk_shape.empty(); }
+
+  /// Returns the dataset itself, for chunks.
+  StagedDataset& staged() { return staged_; }
+
+  /// Returns where this rank writes all elements, of which there are some. Makes the scratch file
+  /// if the output is chunked.
+  io::ContiguousWriter& writer();
+
+  /// Gives the dataset its name, once all is written. Packs the scratch file, if there is one, by
+  /// `threads` threads of this rank; returns their timings.
   std::vector<StageTiming> finish(ProgressMonitor& monitor, int threads);
 
  private:
@@ -124,7 +137,7 @@ class ScanOutput {
   io::OutputSpec spec_;
   StagedDataset staged_;
   OutputFile scratch_;                       ///< never committed
-  std::optional<StagedDataset> contiguous_;  ///< in it, where the output is chunked
+  std::optional<StagedDataset> contiguous_;  ///< in it
 };
 
 }  // namespace warpfold::pipeline

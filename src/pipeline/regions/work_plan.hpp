@@ -9,6 +9,7 @@
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/regions/axis_shape.hpp"
+#include "pipeline/regions/chunk_rows.hpp"
 #include "pipeline/regions/work_tiling.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/element_range.hpp"
@@ -76,6 +77,12 @@ struct WorkSizes {
 /// has several, of which some are read while others are written. Those of chunked datasets are
 /// whole rows of chunks or many of them, so that few chunks are read for two blocks.
 WorkSizes wanted_sizes(const io::DatasetInfo& info, const WorkNeeds& needs, const Means& means);
+
+/// Returns blocks that are whole rows of the chunks of an output of `elements` elements: if memory
+/// allows, one chunk or more for each thread. Where a row is too large, blocks stay as they are.
+/// `memory`: bytes that a block's elements, of `element_bytes` each, may take.
+WorkSizes fit_to_output(WorkSizes sizes, const ChunkRows& rows, std::uint64_t elements,
+                        std::size_t element_bytes, std::uint64_t memory, const Means& means);
 
 /// Returns blocks that hold no more than `max_elements`, at least a tile.
 WorkSizes limited_to(WorkSizes sizes, std::uint64_t max_elements);

@@ -233,6 +233,19 @@ WorkSizes wanted_sizes(const io::DatasetInfo& info, const WorkNeeds& needs, cons
   return blocks ? wanted_blocks(info, widest, means) : wanted_slabs(info, widest, means);
 }
 
+WorkSizes fit_to_output(WorkSizes sizes, const ChunkRows& rows, std::uint64_t elements,
+                        std::size_t element_bytes, std::uint64_t memory, const Means& means) {
+  const std::uint64_t share = ceil_div(elements, static_cast<std::uint64_t>(means.ranks));
+  const std::uint64_t for_threads =
+      std::min({static_cast<std::uint64_t>(sizes.threads) * rows.chunk_elements(),
+                share / min_supersteps, memory / element_bytes});
+  const std::uint64_t wanted = std::max({sizes.item_elements, rows.row_elements(), for_threads});
+  const auto blocks =
+      rows.blocks(std::min(wanted, max_block_bytes(means) / element_bytes), sizes.granule);
+  if (blocks) sizes.item_elements = blocks->max_places();
+  return sizes;
+}
+
 WorkSizes limited_to(WorkSizes sizes, std::uint64_t max_elements) {
   if (sizes.item_elements <= max_elements) return sizes;
   const std::uint64_t unit = sizes.granule <= max_elements ? sizes.granule : tile;

@@ -37,6 +37,11 @@ WorkerThreads::WorkerThreads(int threads,
 
 WorkerThreads::~WorkerThreads() { stop(); }
 
+void WorkerThreads::end() {
+  stop();
+  threads_.clear();
+}
+
 void WorkerThreads::run(int worker) {
   std::exception_ptr failure;
   try {
@@ -85,7 +90,8 @@ void wait_all_ranks(WorkerThreads& workers, const mpi::Communicator& communicato
       monitor.advance(whole->done);
     }
   }
-  workers.stop();
+  // No rank may use space of the file again where another one's thread still writes.
+  workers.end();
   mpi::throw_on_all_ranks(failure, communicator);
   monitor.finish_pass();
 }

@@ -33,6 +33,9 @@ class WorkerThreads {
 
   void stop() { stop_.request_stop(); }
 
+  /// Stops and joins them.
+  void end();
+
  private:
   void run(int worker);
 

@@ -1,13 +1,45 @@
 #include "pipeline/scan/block_pipeline.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/run/collective.hpp"
 
 namespace warpfold::pipeline {
 
-BlockJob::BlockJob(DatasetView& view, const WorkNeeds& needs, const MakeEngine& make, Run& run)
-    : plan(plan_work(view.info(), needs, run)), binding(run.place.near_gpu, plan.threads) {
+namespace {
+
+/// Outputs of a block take a quarter of the memory for chunks: as many wait in memory, and both
+/// once more when they are compressed.
+constexpr std::uint64_t blocks_in_chunk_memory = 4;
+
+WorkPlan plan_blocks(const io::DatasetInfo& info, const WorkNeeds& needs, const OutputRows* output,
+                     const Run& run) {
+  WorkPlan plan = plan_work(info, needs, run);
+  if (output == nullptr) return plan;
+  const std::size_t widest = std::max(size_of(info.format.type), needs.element_bytes);
+  WorkSizes sizes =
+      fit_to_output(plan.sizes, output->rows, info.elements, widest,
+                    chunk_memory(plan.threads) / blocks_in_chunk_memory, means_of(run));
+  sizes.item_elements = mpi::minimum({sizes.item_elements}, run.communicator).front();
+  return WorkPlan(plan.items, sizes,
+                  WorkTiling(Tiling(info.elements, std::min(info.elements, sizes.item_elements))),
+                  run.communicator.size(), run.communicator.rank());
+}
+
+/// Returns the elements whose prefixes a range of outputs has.
+ElementRange elements_of(ElementRange outputs, std::uint64_t zeros) {
+  const std::uint64_t first = std::max(outputs.first, zeros);
+  return {first - zeros, outputs.end() - std::min(first, outputs.end())};
+}
+
+}  // namespace
+
+BlockJob::BlockJob(DatasetView& view, const WorkNeeds& needs, const MakeEngine& make, Run& run,
+                   const OutputRows* output)
+    : plan(plan_blocks(view.info(), needs, output, run)),
+      binding(run.place.near_gpu, plan.threads) {
   run_on_all(run.communicator, [&] {
     source = std::make_unique<BlockSource>(view.dataset, plan, run.monitor.stages());
     engine = make(run.backend.get(), source->engine_plan(view.decoding));
@@ -15,8 +47,15 @@ BlockJob::BlockJob(DatasetView& view, const WorkNeeds& needs, const MakeEngine& 
   });
   if (auto smaller = narrowed(plan, view.info(), engine->block_elements(), run.communicator))
     plan = std::move(*smaller);
-  for (std::uint64_t i = 0; i < plan.mine.count; ++i)
-    blocks.push_back(plan.tiling.range(plan.item(i)));
+  if (output != nullptr)
+    whole_rows = output->rows.blocks(plan.sizes.item_elements, plan.sizes.granule);
+  if (whole_rows)
+    plan = WorkPlan(plan.items, plan.sizes, WorkTiling(*whole_rows), run.communicator.size(),
+                    run.communicator.rank());
+  for (std::uint64_t i = 0; i < plan.mine.count; ++i) {
+    const ElementRange range = plan.tiling.range(plan.item(i));
+    blocks.push_back(whole_rows ? elements_of(range, output->zeros) : range);
+  }
 }
 
 BlockPipeline::BlockPipeline(const BlockJob& job, const std::vector<PieceCounts>& pieces,

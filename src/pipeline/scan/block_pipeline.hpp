@@ -5,22 +5,31 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/engine/backend.hpp"
 #include "core/engine/block_engines.hpp"
+#include "core/layout/tiling.hpp"
 #include "cpu/machine/machine.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/block_source.hpp"
+#include "pipeline/regions/chunk_rows.hpp"
 #include "pipeline/regions/work_plan.hpp"
+#include "pipeline/run/block_flow.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/run/worker_threads.hpp"
-#include "pipeline/scan/block_flow.hpp"
 #include "warpfold/core/element_range.hpp"
 
 namespace warpfold::pipeline {
+
+/// The chunks of a scan's output, at whose rows blocks are to end.
+struct OutputRows {
+  ChunkRows rows;
+  std::uint64_t zeros = 0;  ///< outputs before the first prefix, which are 0
+};
 
 /// A rank's blocks, which its engine holds a few at a time.
 struct BlockJob {
@@ -28,9 +37,11 @@ struct BlockJob {
   using MakeEngine =
       std::function<std::unique_ptr<BlockEngine>(Backend& backend, const BlockEnginePlan& plan)>;
 
-  /// Takes a view apart into blocks that every rank's engine can hold. Collective; throws the same
-  /// Error on every rank.
-  BlockJob(DatasetView& view, const WorkNeeds& needs, const MakeEngine& make, Run& run);
+  /// Takes a view apart into blocks that every rank's engine can hold; of whole rows of the chunks
+  /// of `output`, which may be null, if a row fits. Collective; throws the same Error on every
+  /// rank.
+  BlockJob(DatasetView& view, const WorkNeeds& needs, const MakeEngine& make, Run& run,
+           const OutputRows* output = nullptr);
 
   /// Returns where the engine has block number `block`.
   int place(std::uint64_t block) const {
@@ -41,6 +52,7 @@ struct BlockJob {
   cpu::ThreadBinding binding;  ///< near the GPU: of threads and the memory that they touch first
   std::unique_ptr<BlockSource> source;
   std::unique_ptr<BlockEngine> engine;
+  std::optional<Tiling> whole_rows;  ///< the outputs of blocks, if these are whole rows of chunks
   std::vector<ElementRange> blocks;  ///< in order; there may be empty ones
 };
 
@@ -60,6 +72,11 @@ class BlockPipeline {
 
   /// Tells whether a block is loaded, now or after at most so long. Throws what a thread threw.
   bool loaded(std::uint64_t block, std::chrono::microseconds patience);
+
+  /// Throws what a thread threw, once all of them have ended for it.
+  void check() {
+    if (flow_.stopped()) workers_.wait_for(std::chrono::microseconds(0));
+  }
 
   /// Lets the next block in order be stored.
   void computed() { flow_.computed(); }

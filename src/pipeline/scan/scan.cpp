@@ -11,7 +11,9 @@
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/regions/chunk_rows.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -77,6 +79,20 @@ io::OutputSpec output_of(const pipeline::DatasetView& view, const ScanSpec& spec
   return output;
 }
 
+/// Returns how many blocks of outputs a rank keeps in memory until their chunks are made, and as
+/// many again until they are written: a thread that has made its last chunk of one finds others to
+/// make, as far as memory allows.
+std::uint64_t blocks_in_memory(const pipeline::ChunkRows& rows, std::uint64_t block_elements,
+                               std::size_t element_bytes, int threads) {
+  constexpr std::uint64_t least = 2;
+  constexpr std::uint64_t chunks_per_thread = 2;
+  const auto chunks = chunks_per_thread * static_cast<std::uint64_t>(threads);
+  const std::uint64_t for_threads = 1 + chunks * rows.chunk_elements() / block_elements;
+  const std::uint64_t fitting =
+      pipeline::chunk_memory(threads) / (2 * block_elements * element_bytes);
+  return std::max(least, std::min(fitting, for_threads));
+}
+
 /// Writes the offset 0, and leaves the others to an inclusive scan. Collective.
 void begin_offsets(io::ContiguousWriter& writer, std::size_t size,
                    const mpi::Communicator& communicator) {
@@ -86,8 +102,13 @@ void begin_offsets(io::ContiguousWriter& writer, std::size_t size,
 }
 
 /// Scans a dataset that has elements into its staged output. Collective.
-pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec,
-                                 io::ContiguousWriter& writer, pipeline::Run& run) {
+pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec, bool offsets,
+                                 pipeline::ScanOutput& output, pipeline::Run& run) {
+  std::optional<pipeline::OutputRows> rows;
+  if (output.is_chunked())
+    rows.emplace(pipeline::OutputRows{
+        pipeline::ChunkRows(pipeline::grid_of(output.spec().shape, output.spec().storage)),
+        offsets ? 1U : 0U});
   ScanEngine* engine = nullptr;
   const pipeline::BlockJob blocks(
       view, pipeline::needs_of_scan({}, spec.output, run.place.gpu.has_value()),
@@ -96,9 +117,20 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
         engine = made.get();
         return made;
       },
-      run);
-  return pipeline::scan_blocks({blocks, *engine, writer, spec, view.info().elements}, run.monitor,
-                               run.communicator);
+      run, rows ? &*rows : nullptr);
+  const std::size_t output_bytes = size_of(spec.output);
+  pipeline::ScanJob scan{blocks, *engine, nullptr, {}, spec, view.info().elements};
+  if (blocks.whole_rows) {
+    const int threads = blocks.plan.threads;
+    scan.chunks.emplace(pipeline::ChunkedBlocks{
+        output, rows->rows, *blocks.whole_rows, rows->zeros,
+        blocks_in_memory(rows->rows, blocks.whole_rows->max_places(), output_bytes, threads),
+        threads});
+  } else {
+    scan.writer = &output.writer();
+    if (offsets) begin_offsets(*scan.writer, output_bytes, run.communicator);
+  }
+  return pipeline::scan_blocks(scan, run.monitor, run.communicator);
 }
 
 /// A dataset that is to be scanned.
@@ -148,12 +180,14 @@ ScanResult scan_into(ScanWork& work, const ScanOptions& options, pipeline::Run& 
       0, [&] { return pipeline::ScanOutput(work.output, file, run.communicator); });
   std::vector<StageTiming> stages;
   pipeline::while_unchanged(view, run.communicator, [&] {
-    io::ContiguousWriter* writer = staged.writer();
-    if (options.offsets) begin_offsets(*writer, size_of(work.spec.output), run.communicator);
-    if (view.info().elements == 0) return;
+    if (view.info().elements == 0) {
+      if (options.offsets)
+        begin_offsets(staged.writer(), size_of(work.spec.output), run.communicator);
+      return;
+    }
     const pipeline::ScanOutcome outcome =
-        work.lines ? pipeline::scan_lines(view, work.spec, *work.lines, *writer, run)
-                   : scan_whole(view, work.spec, *writer, run);
+        work.lines ? pipeline::scan_lines(view, work.spec, *work.lines, staged.writer(), run)
+                   : scan_whole(view, work.spec, options.offsets, staged, run);
     result.last = value_of_bits(outcome.last_bits, work.spec.output);
     stages = outcome.stages;
   });

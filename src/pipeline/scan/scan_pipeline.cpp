@@ -27,16 +27,54 @@ using std::chrono::microseconds;
 /// How long an exchange between ranks may lie still while this one waits for its threads.
 constexpr microseconds exchange_patience{50};
 
-/// Writes the pieces of scanned blocks; threads may do so at once.
+/// How long chunks that a block's threads have made may wait for an exchange to begin.
+constexpr microseconds packing_patience{1000};
+
+/// Writes the pieces of scanned blocks, or has their chunks packed; threads may do so at once.
 class PrefixWriter {
  public:
-  PrefixWriter(const ScanJob& job, StageRegistry& stages)
-      : job_(job), write_timers_(stages, stage::write, job.blocks.plan.threads) {
+  PrefixWriter(const ScanJob& job, const std::vector<PieceCounts>& pieces, StageRegistry& stages,
+               const mpi::Communicator& communicator)
+      : job_(job), write_timers_(stages, stage::write, job.chunks ? 0 : job.blocks.plan.threads) {
     for (const ElementRange& block : job.blocks.blocks)
       bytes_to_write_ += block.count * size_of(job.spec.output);
+    if (job.chunks) chunks_.emplace(*job.chunks, pieces, stages, communicator);
+  }
+
+  /// Returns what packs chunks; null where the output is contiguous.
+  ChunkPacker* packer() { return chunks_ ? &chunks_->packer() : nullptr; }
+
+  /// Ends all waits of store(): nothing is stored from here on.
+  void close() {
+    if (chunks_) chunks_->close();
   }
 
   void store(int worker, std::uint64_t block, std::uint64_t piece) {
+    try {
+      store_piece(worker, block, piece);
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+
+  std::uint64_t bytes_written() const {
+    return chunks_ ? chunks_->packer().done() : bytes_written_.load();
+  }
+  std::uint64_t bytes_to_write() const {
+    return chunks_ ? chunks_->packer().share() : bytes_to_write_;
+  }
+
+  /// value_bits() of the last element of the dataset, once all is written, on the rank that has it.
+  std::uint64_t last_bits() const { return last_bits_; }
+
+  /// Returns the times by thread, once the threads are done.
+  std::vector<StageTiming> timings() const {
+    return chunks_ ? chunks_->packer().timings() : write_timers_.timings();
+  }
+
+ private:
+  void store_piece(int worker, std::uint64_t block, std::uint64_t piece) {
     const std::size_t size = size_of(job_.spec.output);
     const ElementRange range = job_.blocks.blocks[block];
     const ElementRange part =
@@ -45,27 +83,21 @@ class PrefixWriter {
     const std::uint64_t bytes = part.count * size;
     const std::span<const std::byte> memory =
         job_.engine.output(worker, job_.blocks.place(block), part.first, part.count);
-    write_timers_[worker].time(bytes, [&] { job_.writer.write(first * size, memory); });
+    if (chunks_)
+      chunks_->store(block, first, memory);
+    else
+      write_timers_[worker].time(bytes, [&] { job_.writer->write(first * size, memory); });
     if (first + part.count == job_.elements)
       last_bits_ = bits_of(memory.last(size), job_.spec.output);
     bytes_written_ += bytes;
   }
 
-  std::uint64_t bytes_written() const { return bytes_written_; }
-  std::uint64_t bytes_to_write() const { return bytes_to_write_; }
-
-  /// value_bits() of the last element of the dataset, once all is written, on the rank that has it.
-  std::uint64_t last_bits() const { return last_bits_; }
-
-  /// Returns the times by thread, once the threads are done.
-  std::vector<StageTiming> timings() const { return write_timers_.timings(); }
-
- private:
   const ScanJob& job_;
   StageTimers write_timers_;
   std::uint64_t bytes_to_write_ = 0;
   std::atomic<std::uint64_t> bytes_written_ = 0;
   std::uint64_t last_bits_ = 0;
+  std::optional<ChunkedPrefixes> chunks_;
 };
 
 /// Returns the pieces of each block, which are all loaded and stored.
@@ -81,11 +113,13 @@ std::vector<PieceCounts> pieces_of(const ScanJob& job) {
 /// still exchange this one's.
 class Supersteps {
  public:
-  /// Calls poll() at least so often that no interrupt stays unnoticed; it may throw.
-  Supersteps(const ScanJob& job, BlockPipeline& blocks, std::function<void()> poll,
-             StageRegistry& stages, mpi::SuperstepScan& exchange)
+  /// Calls poll() at least so often that no interrupt stays unnoticed; it may throw. `packer` may
+  /// be null.
+  Supersteps(const ScanJob& job, BlockPipeline& blocks, ChunkPacker* packer,
+             std::function<void()> poll, StageRegistry& stages, mpi::SuperstepScan& exchange)
       : job_(job),
         blocks_(blocks),
+        packer_(packer),
         poll_(std::move(poll)),
         exchange_(exchange),
         scan_timer_(registry_of_callers(job.engine, stages), stage::scan) {}
@@ -95,16 +129,18 @@ class Supersteps {
   void run() {
     while (scanned_ < job_.blocks.blocks.size() && !missing_) {
       attempt(poll_);
+      if (packer_ != nullptr) packer_->advance(failure_ != nullptr);
       if (exchange_.under_way() && exchange_.done()) {
         end_exchange();
-      } else if (!exchange_.under_way() && (failure_ || !totals_.empty())) {
+      } else if (!exchange_.under_way() && (gives_up() || !totals_.empty())) {
         begin_exchange();
-      } else if (failure_) {
+      } else if (gives_up()) {
         std::this_thread::sleep_for(exchange_patience);
       } else {
         attempt([&] { await_next_total(); });
       }
     }
+    if (packer_ != nullptr) end_packing();
   }
 
   /// Returns this rank's failure, or nothing.
@@ -129,9 +165,36 @@ class Supersteps {
     }
   }
 
+  /// Tells whether this rank can't go on, for a failure of its own or of another rank.
+  bool gives_up() const { return failure_ || (packer_ != nullptr && packer_->has_failed()); }
+
+  /// Lets all chunks that there are have their places. Ranks come here after the same superstep.
+  void end_packing() {
+    while (!packer_->over()) {
+      attempt([&] {
+        poll_();
+        blocks_.check();
+      });
+      packer_->advance(failure_ || missing_);
+      if (packer_->exchanging())
+        std::this_thread::sleep_for(exchange_patience);
+      else if (!packer_->over())
+        packer_->made(packer_->stretch(), packing_patience);
+    }
+    attempt([&] {
+      if (packer_->failure()) std::rethrow_exception(packer_->failure());
+    });
+  }
+
+  /// Returns how long this rank may wait for its threads.
+  microseconds patience() const {
+    if (exchange_.under_way() || (packer_ != nullptr && packer_->exchanging()))
+      return exchange_patience;
+    return packer_ != nullptr ? packing_patience : BlockPipeline::watch_patience;
+  }
+
   void await_next_total() {
-    const microseconds patience =
-        exchange_.under_way() ? exchange_patience : BlockPipeline::watch_patience;
+    const microseconds patience = this->patience();
     if (reduced_ == job_.blocks.blocks.size()) {
       std::this_thread::sleep_for(patience);
     } else if (blocks_.loaded(reduced_, patience)) {
@@ -152,7 +215,7 @@ class Supersteps {
 
   void begin_exchange() {
     exchange_start_ = SteadyClock::now();
-    if (failure_) {
+    if (gives_up()) {
       exchange_.start(std::nullopt);
     } else {
       exchange_.start(totals_.front());
@@ -185,6 +248,7 @@ class Supersteps {
 
   const ScanJob& job_;
   BlockPipeline& blocks_;
+  ChunkPacker* packer_;
   std::function<void()> poll_;
   mpi::SuperstepScan& exchange_;
   std::deque<Accumulator> totals_;  ///< totals of blocks that are reduced and not yet exchanged
@@ -205,31 +269,35 @@ ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
   const auto start = SteadyClock::now();
   monitor.start_pass(job.elements * size_of(job.spec.output));
   mpi::SuperstepScan exchange(communicator);
-  PrefixWriter prefixes(job, monitor.stages());
+  std::optional<PrefixWriter> prefixes;
   std::optional<BlockPipeline> blocks;
   run_on_all(communicator, [&] {
-    blocks.emplace(job.blocks, pieces_of(job), [&](int worker, auto block, auto piece) {
-      prefixes.store(worker, block, piece);
+    const std::vector<PieceCounts> pieces = pieces_of(job);
+    prefixes.emplace(job, pieces, monitor.stages(), communicator);
+    blocks.emplace(job.blocks, pieces, [&](int worker, auto block, auto piece) {
+      prefixes->store(worker, block, piece);
     });
   });
   const auto poll = [&] {
     monitor.poll();
-    monitor.advance_share(prefixes.bytes_written(), prefixes.bytes_to_write());
+    monitor.advance_share(prefixes->bytes_written(), prefixes->bytes_to_write());
   };
-  Supersteps supersteps(job, *blocks, poll, monitor.stages(), exchange);
+  Supersteps supersteps(job, *blocks, prefixes->packer(), poll, monitor.stages(), exchange);
   supersteps.run();
+  prefixes->close();
   throw_overflow_on_all_ranks(supersteps.overflow(), job.spec, communicator);
+  if (ChunkPacker* packer = prefixes->packer()) packer->finish(supersteps.failure(), monitor);
   blocks->finish(
-      supersteps.failure(), [&] { return prefixes.bytes_written(); }, monitor, communicator);
+      supersteps.failure(), [&] { return prefixes->bytes_written(); }, monitor, communicator);
 
   ScanOutcome outcome;
   const auto ranks = static_cast<std::uint64_t>(communicator.size());
   const auto rank_of_last = static_cast<int>((job.blocks.plan.tiling.items() - 1) % ranks);
-  outcome.last_bits = mpi::broadcast(prefixes.last_bits(), communicator, rank_of_last);
+  outcome.last_bits = mpi::broadcast(prefixes->last_bits(), communicator, rank_of_last);
   std::vector<StageTiming> stages = job.blocks.source->timings();
   append(stages, {supersteps.scan_timing(), supersteps.exchange_timing()});
   put_engine_stages(stages, stage::scan, job.engine.timings());
-  append(stages, prefixes.timings());
+  append(stages, prefixes->timings());
   outcome.stages = over_threads(stages, seconds_since(start));
   return outcome;
 }

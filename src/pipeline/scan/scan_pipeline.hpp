@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,14 +12,16 @@
 #include "mpi/communicator.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/scan/block_pipeline.hpp"
+#include "pipeline/scan/chunked_prefixes.hpp"
 
 namespace warpfold::pipeline {
 
 /// State shared by a scan's supersteps. All ranks have equally many blocks, one in each superstep.
 struct ScanJob {
   const BlockJob& blocks;
-  ScanEngine& engine;  ///< theirs
-  io::ContiguousWriter& writer;
+  ScanEngine& engine;                   ///< theirs
+  io::ContiguousWriter* writer;         ///< writes a contiguous output
+  std::optional<ChunkedBlocks> chunks;  ///< in place of a writer
   const ScanSpec& spec;
   std::uint64_t elements;  ///< elements of the dataset
 };

@@ -149,6 +149,7 @@ def commands(path, folder):
         "scan": ("scan", *read, "-o", out),
         "scan to chunks": ("scan", *read, "-o", out, "--chunks", "100,10", "--deflate"),
         "scan along an axis": ("scan", *read, "--axis", 0, "-o", out),
+        "axis scan to chunks": ("scan", *read, "--axis", 0, "-o", out, "--chunks", "100,10"),
         "histogram": ("histogram", *read),
         "compact": ("compact", *read, "-o", out, "--where", ">5"),
         "generate": ("generate", "iota", out, "values", "--shape", "1000,10"),
@@ -165,7 +166,7 @@ def test_every_command_tells_its_start_and_its_end(folder, name):
     assert first["state"] == "running"
     assert last["state"] == "done"
     assert last["done_bytes"] == last["total_bytes"] > 0
-    assert last["pass"] == {"histogram": 2, "compact": 2, "scan to chunks": 2}.get(name, 1)
+    assert last["pass"] == {"histogram": 2, "compact": 2, "axis scan to chunks": 2}.get(name, 1)
     assert last["rank0_stages"]
 
 

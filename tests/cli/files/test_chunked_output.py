@@ -23,6 +23,10 @@ def names_in(folder):
     return sorted(each.name for each in folder.iterdir())
 
 
+def stages_of(outcome):
+    return list(outcome.report["timings"]["stages"])
+
+
 @pytest.fixture(scope="module")
 def numbers(tmp_path_factory):
     """A file of integers, and their running sums."""
@@ -38,6 +42,60 @@ def test_scan(folder, numbers, storage, ranks):
     support.scan(path, folder / "out.h5", "values", *STORAGES[storage], ranks=ranks)
     assert np.array_equal(support.read(folder / "out.h5", "i64"), sums)
     assert names_in(folder) == ["out.h5"]
+
+
+@pytest.mark.parametrize("ranks", [None, 2, 3])
+@pytest.mark.parametrize("chunks", ["1,41,19", "1,7,19", "2,9,5", "1,1,19", "37,41,1", "5,41,6"])
+@pytest.mark.parametrize("stored", [None, (3, 41, 19), (1, 20, 10)])
+def test_scan_in_many_blocks(folder, numbers, stored, chunks, ranks):
+    """Blocks of some tiles end at rows of the output's chunks."""
+    path, sums = numbers
+    if stored is not None:
+        with h5py.File(path) as file:
+            values = file["values"][:]
+        path = support.write(folder / "in.h5", values, "i32", chunks=stored, compression="gzip")
+    words = ("--chunks", chunks, "--shuffle", "--slab", "4K", "--threads", 2)
+    outcome = support.scan(path, folder / "out.h5", "values", *words, ranks=ranks)
+    assert np.array_equal(support.read(folder / "out.h5", "i64"), sums)
+    assert "compress" in stages_of(outcome) and "read back" not in stages_of(outcome)
+
+
+@pytest.mark.parametrize("ranks", [None, 2, 4])
+@pytest.mark.parametrize("chunk", [1000, 4096, 28_824, 100_000])
+def test_offsets(folder, numbers, chunk, ranks):
+    path, sums = numbers
+    words = ("--offsets", "--chunks", chunk, "--deflate", "--slab", "4K")
+    support.scan(path, folder / "out.h5", "values", *words, ranks=ranks)
+    assert np.array_equal(support.read(folder / "out.h5", "i64"), [0, *sums.ravel()])
+
+
+def test_offsets_of_nothing(folder):
+    support.write(folder / "in.h5", np.zeros(0), "f32")
+    support.scan(folder / "in.h5", folder / "out.h5", "values", "--offsets", "--chunks", 1, ranks=2)
+    assert support.read(folder / "out.h5", "f32").tolist() == [0]
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_scan_along_an_axis(folder, numbers, ranks):
+    path, _ = numbers
+    with h5py.File(path) as file:
+        expected = np.cumsum(file["values"][:].astype("i8"), axis=1)
+    words = ("--axis", 1, *STORAGES["boxes"])
+    outcome = support.scan(path, folder / "out.h5", "values", *words, ranks=ranks)
+    assert np.array_equal(support.read(folder / "out.h5", "i64"), expected)
+    assert "read back" in stages_of(outcome)
+    assert names_in(folder) == ["out.h5"]
+
+
+def test_scan_to_rows_of_very_many_chunks(folder):
+    """Ranks exchange the sizes of fewer at a time."""
+    support.run("generate", "iota", folder / "in.h5", "values", "--type", "u8", "--shape",
+                f"2,{(1 << 20) + 1}", "--chunks", "auto", "--deflate")  # fmt: skip
+    words = ("--chunks", "2,1", "--output-type", "u64", "--overflow", "wrap")
+    outcome = support.scan(folder / "in.h5", folder / "out.h5", "values", *words, ranks=2)
+    assert "read back" in stages_of(outcome)
+    sums = np.cumsum(support.read(folder / "in.h5", "u8"), dtype="u8").reshape(2, -1)
+    assert np.array_equal(support.read(folder / "out.h5", "u64"), sums)
 
 
 def test_scan_stores_as_asked(folder, numbers):
@@ -107,6 +165,23 @@ def test_every_number_of_ranks_and_threads_stores_the_same_bytes(folder):
     assert len(stored) == 1
 
 
+@pytest.mark.parametrize("storage", STORAGES)
+def test_every_number_of_ranks_writes_the_same_file(folder, numbers, storage):
+    path, _ = numbers
+    commands = [
+        ("scan", path, "values", "-o", folder / "out.h5", "--slab", "4K"),
+        ("scan", path, "values", "-o", folder / "out.h5", "--axis", 1),
+        ("generate", "normal", folder / "out.h5", "values", "--shape", ",".join(map(str, SHAPE))),
+    ]
+    for words in commands:
+        written = set()
+        for ranks in (None, 2, 3, 4):
+            support.run(*words, *STORAGES[storage], ranks=ranks)
+            written.add((folder / "out.h5").read_bytes())
+            (folder / "out.h5").unlink()
+        assert len(written) == 1
+
+
 def test_chunks_that_deflate_does_not_shrink_are_stored_as_they_are(folder):
     words = ("--type", "u32", "--shape", "100000", "--chunks", "10000", "--deflate", 9)
     support.run("generate", "uniform", folder / "out.h5", "values", *words)
@@ -148,6 +223,16 @@ def test_hdf5_tools_read_it(folder, numbers):
         assert word in shown
     numbers_shown = (folder / "values.txt").read_text().replace(",", " ").split()
     assert list(map(int, numbers_shown)) == sums.ravel().tolist()
+
+
+@pytest.mark.skipif(shutil.which("h5repack") is None, reason="h5repack of hdf5-tools is not here")
+@pytest.mark.parametrize("storage", STORAGES)
+def test_hdf5_tools_rewrite_it(folder, numbers, storage):
+    path, sums = numbers
+    support.scan(path, folder / "out.h5", "values", *STORAGES[storage], ranks=2)
+    words = ["h5repack", "-f", "NONE", "-l", "CONTI", folder / "out.h5", folder / "plain.h5"]
+    subprocess.run(words, check=True)
+    assert np.array_equal(support.read(folder / "plain.h5", "i64"), sums)
 
 
 @pytest.mark.parametrize("option", ["--deflate", "--shuffle", "--fletcher32"])

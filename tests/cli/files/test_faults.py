@@ -198,6 +198,7 @@ def test_mask_changed_while_read(folder, fault, make_input, command, storage):
 
 # The last chunk ends behind where contiguous elements do.
 CHUNKS = ("--chunks", 70_000, "--fletcher32")
+CHUNKS_OF_ROWS = ("--chunks", "137,512", "--fletcher32")
 FULL = {errno.ENOSPC: "space", errno.EDQUOT: "quota"}
 by_error = pytest.mark.parametrize("error", FULL, ids=errno.errorcode.get)
 
@@ -205,6 +206,10 @@ by_error = pytest.mark.parametrize("error", FULL, ids=errno.errorcode.get)
 OUTPUTS = {
     "scan": (["scan", "in.h5", "values", "-o", "out.h5"], (), 1_500_000),
     "scan to chunks": (["scan", "in.h5", "values", "-o", "out.h5"], CHUNKS, 2_200_000),
+    # Through a scratch file.
+    "axis scan to chunks": (
+        ["scan", "in.h5", "rows", "--axis", 0, "-o", "out.h5"], CHUNKS_OF_ROWS, 2_200_000
+    ),
     "generate": (["generate", "iota", "out.h5", "values", "--shape", ELEMENTS], (), 1_500_000),
     "generate chunks": (
         ["generate", "iota", "out.h5", "values", "--shape", ELEMENTS], CHUNKS, 2_200_000
@@ -213,8 +218,9 @@ OUTPUTS = {
 
 
 @pytest.fixture
-def words_to_write(folder, make_input):
-    make_input("contiguous")
+def words_to_write(folder, make_input, values):
+    with h5py.File(make_input("contiguous"), "a") as file:
+        file["rows"] = values.reshape(512, 512)
 
     def words(output):
         first, storage, _ = OUTPUTS[output]
@@ -240,10 +246,18 @@ def test_no_room_for_the_first_bytes(folder, fault, words_to_write, output):
     expect_no_room(fault, words_to_write(output), "pwrite", errno.ENOSPC, folder, byte=100)
 
 
-@pytest.mark.parametrize("output", ["scan", "scan to chunks"])
+@pytest.mark.parametrize("output", ["scan", "scan to chunks", "axis scan to chunks"])
 def test_no_room_while_a_rank_of_three_writes(folder, fault, words_to_write, output):
     words = words_to_write(output)
     expect_no_room(fault, words, "pwrite", errno.ENOSPC, folder, 3, byte=OUTPUTS[output][2])
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+@pytest.mark.parametrize("output", ["scan", "axis scan", "generate"])
+def test_no_room_for_chunks_of_one_rank(folder, fault, words_to_write, output, rank):
+    words = [*words_to_write(f"{output} to chunks" if "scan" in output else "generate chunks")[:-3]]
+    words += ["--chunks", "5,512" if output == "axis scan" else 3000, "--deflate"]
+    expect_no_room(fault, words, "pwrite", errno.ENOSPC, folder, 3, rank=rank)
 
 
 @by_error
@@ -268,12 +282,13 @@ def test_no_memory_for_a_file_in_memory(fault, words_to_write):
 def test_error_while_a_rank_of_three_reads_back(folder, fault, words_to_write):
     prefix = fault("pread", ".tmp", f"error {errno.EIO}", byte=OUTPUTS["scan"][2])
     mentions = [folder / "out.h5", "nput/output error"]
-    expect_error(fault, words_to_write("scan to chunks"), prefix, folder, mentions, 3)
+    expect_error(fault, words_to_write("axis scan to chunks"), prefix, folder, mentions, 3)
 
 
-# A scan's elements fit, their chunks don't.
-SMALL_DISK = f"""
-mount -t tmpfs -o size={3 * ELEMENTS * 8 // 2} none "$0" || exit 77
+# A scratch file fits, a chunked one does not beside it; nor does it fit into the smaller disk.
+SMALL_DISK = """
+mount -t tmpfs -o size=$1 none "$0" || exit 77
+shift
 "$@"
 code=$?
 ls -A "$0" > "$0.left"
@@ -283,13 +298,16 @@ exit $code
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare here")
 @pytest.mark.parametrize("ranks", [None, 3])
-def test_disk_too_small_for_the_chunks(folder, words_to_write, ranks):
+@pytest.mark.parametrize("output, size", [
+    ("axis scan to chunks", 12 * ELEMENTS), ("scan to chunks", 6 * ELEMENTS)
+])  # fmt: skip
+def test_disk_too_small_for_the_chunks(folder, words_to_write, output, size, ranks):
     small = folder / "small"
     small.mkdir()
-    namespace = ["unshare", "-rm", "sh", "-c", SMALL_DISK, small]
+    namespace = ["unshare", "-rm", "sh", "-c", SMALL_DISK, small, str(size)]
     if subprocess.run([*namespace, "true"], capture_output=True).returncode != 0:
         pytest.skip("no file system can be mounted here")
-    words = words_to_write("scan to chunks")
+    words = words_to_write(output)
     words[words.index(folder / "out.h5")] = small / "out.h5"
     support.fail(*words, code=1, mentions=["out.h5", "space"], ranks=ranks, prefix=namespace)
     assert (folder / "small.left").read_text() == ""
@@ -311,17 +329,14 @@ def processes_naming(text):
 KILLS = {
     "reading": ("scan", "pread", "in.h5", 600_000),
     "writing": ("scan", "pwrite", ".tmp", 1_500_000),
-    "reading back": ("scan to chunks", "pread", ".tmp", 1_500_000),
+    "reading back": ("axis scan to chunks", "pread", ".tmp", 1_500_000),
     "packing": ("scan to chunks", "pwrite", ".tmp", 2_200_000),
+    "packing what is read back": ("axis scan to chunks", "pwrite", ".tmp", 2_200_000),
     "generating": ("generate chunks", "pwrite", ".tmp", 2_200_000),
 }
 
 
-@pytest.mark.parametrize("stage", KILLS)
-def test_killed_rank(folder, fault, words_to_write, stage):
-    output, call, file, byte = KILLS[stage]
-    words = words_to_write(output)
-    prefix = fault(call, file, "kill", byte=byte)
+def expect_killed(folder, fault, words, prefix):
     began = time.monotonic()
     outcome = support.attempt(*words, ranks=3, prefix=prefix, timeout=SECONDS_TO_END)
     assert time.monotonic() - began < SECONDS_TO_END
@@ -334,6 +349,20 @@ def test_killed_rank(folder, fault, words_to_write, stage):
     assert "out.h5" not in names_in(folder)
     support.run(*words)
     assert names_in(folder) == ["in.h5", "out.h5"]
+
+
+@pytest.mark.parametrize("stage", KILLS)
+def test_killed_rank(folder, fault, words_to_write, stage):
+    output, call, file, byte = KILLS[stage]
+    words = words_to_write(output)
+    expect_killed(folder, fault, words, fault(call, file, "kill", byte=byte))
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_killed_rank_with_chunks_to_write(folder, fault, words_to_write, rank):
+    words = [*words_to_write("scan to chunks")[:-3], "--chunks", 3000]
+    byte = {0: 100_000, 2: 1_700_000}[rank]  # of the rank's first block
+    expect_killed(folder, fault, words, fault("pwrite", ".tmp", "kill", byte=byte, rank=rank))
 
 
 # Name | what is run | call, file and byte at which the rank loses its GPU, with blocks to come

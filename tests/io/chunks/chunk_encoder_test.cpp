@@ -1,6 +1,7 @@
 #include "io/chunks/chunk_encoder.hpp"
 
 #include "io/chunks/stored_chunk.hpp"
+#include "io/output/chunk_writing.hpp"
 #include "io/output/output.hpp"
 
 namespace warpfold::io {
@@ -33,8 +34,8 @@ class ChunkEncoderTest : public Hdf5Test {
     ChunkEncoder encoder(storage, element_bytes);
     const std::size_t chunk_bytes = elements_of_a_chunk * element_bytes;
     for (const std::size_t number : {1U, 2U, 0U}) {
-      staged.write_chunk(
-          number, encoder.encode(std::span(bytes).subspan(number * chunk_bytes, chunk_bytes)));
+      write_chunk(staged, number,
+                  encoder.encode(std::span(bytes).subspan(number * chunk_bytes, chunk_bytes)));
     }
     staged.commit();
     const FileHandle file(H5Fopen(path("out.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));

@@ -8,6 +8,7 @@
 
 #include "io/dataset/dataset.hpp"
 #include "io/hdf5/hdf5_fixture.hpp"
+#include "io/output/chunk_writing.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -325,6 +326,55 @@ class ChunkedOutputTest : public OutputTest {
   }
 };
 
+TEST_F(ChunkedOutputTest, ChunksAreWrittenLongAfterTheyAreAllocated) {
+  // So many have a B-tree of two levels, parts of which HDF5 writes meanwhile.
+  constexpr std::uint64_t chunks = 70'000;
+  OutputSpec wanted = chunked_spec({chunks * 4}, {4});
+  wanted.text_attributes = {{"note", std::string(5000, 'x')}};
+  StagedFile staged(wanted);
+  const std::vector<std::int32_t> values = numbered(chunks * 4);
+  const auto bytes = std::as_bytes(std::span(values));
+  std::vector<std::uint64_t> places;
+  for (std::uint64_t number = 0; number < chunks; ++number)
+    places.push_back(staged.allocate_chunk(number, ChunkSize({bytes.subspan(number * 16, 16), 0})));
+  ContiguousWriter writer(staged.temporary_path(), 0);
+  for (std::uint64_t number = chunks; number-- > 0;)
+    writer.write(places[number], bytes.subspan(number * 16, 16));
+  staged.commit();
+  EXPECT_EQ(read("out.h5", "group/x"), values);
+}
+
+TEST_F(ChunkedOutputTest, ChunksOfAFileThatKeepsOthersAreAllocatedToo) {
+  {
+    StagedFile staged(spec());
+    write(staged, numbered(100));
+    staged.commit();
+  }
+  OutputSpec wanted = chunked_spec({6}, {4});
+  wanted.dataset = "y";
+  wanted.keeps_others = true;
+  StagedFile staged(wanted);
+  const std::vector<std::int32_t> values = numbered(8);
+  for (const std::uint64_t number : {std::uint64_t{1}, std::uint64_t{0}})
+    write_chunk(staged, number, {std::as_bytes(std::span(values)).subspan(number * 16, 16), 0});
+  staged.commit();
+  EXPECT_EQ(read("out.h5", "group/x"), numbered(100));
+  EXPECT_EQ(read("out.h5", "y"), numbered(6));
+}
+
+TEST_F(ChunkedOutputTest, AllocatedChunksThatAreDroppedLeaveAValidFile) {
+  StagedFile staged(chunked_spec({4000}, {1000}));
+  const std::vector<std::int32_t> values = numbered(1000);
+  write_chunk(staged, 2, {std::as_bytes(std::span(values)), 0});
+  OutputSpec next = spec();
+  next.dataset = "y";
+  staged.stage(next);
+  write(staged, numbered(100));
+  staged.commit();
+  EXPECT_EQ(read("out.h5", "y"), numbered(100));
+  EXPECT_THROW(read("out.h5", "group/x"), Error);
+}
+
 TEST_F(ChunkedOutputTest, ChunksAreWrittenInAnyOrder) {
   OutputSpec wanted = chunked_spec({9, 13}, {4, 5});
   wanted.storage.deflate_level = 5;
@@ -336,10 +386,11 @@ TEST_F(ChunkedOutputTest, ChunksAreWrittenInAnyOrder) {
   std::vector<std::int32_t> chunk(20);
   for (const int number : {8, 0, 4, 2, 1, 3, 5, 7, 6}) {
     std::fill(chunk.begin(), chunk.end(), number);
-    staged.write_chunk(static_cast<std::uint64_t>(number),
-                       encoder.encode(std::as_bytes(std::span(chunk))));
+    write_chunk(staged, static_cast<std::uint64_t>(number),
+                encoder.encode(std::as_bytes(std::span(chunk))));
   }
-  EXPECT_THROW(staged.write_chunk(9, encoder.encode(std::as_bytes(std::span(chunk)))), Error);
+  const EncodedChunk outside = encoder.encode(std::as_bytes(std::span(chunk)));
+  EXPECT_THROW(staged.allocate_chunk(9, ChunkSize(outside)), Error);
   staged.commit();
   const std::vector<std::int32_t> values = read("out.h5", "group/x");
   for (std::size_t i = 0; i < values.size(); ++i) {

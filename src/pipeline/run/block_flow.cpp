@@ -1,12 +1,16 @@
-#include "pipeline/scan/block_flow.hpp"
+#include "pipeline/run/block_flow.hpp"
+
+#include <algorithm>
 
 namespace warpfold::pipeline {
 
-BlockFlow::BlockFlow(const std::vector<PieceCounts>& blocks, int places, int max_loading)
+BlockFlow::BlockFlow(const std::vector<PieceCounts>& blocks, int places, int max_loading,
+                     std::uint64_t supplied)
     : pieces_(blocks),
       left_(blocks),
       places_(static_cast<std::uint64_t>(places)),
-      max_loading_(max_loading) {
+      max_loading_(max_loading),
+      supplied_(supplied) {
   skip_empty(to_load_, false);
   skip_empty(to_store_, true);
 }
@@ -52,6 +56,12 @@ bool BlockFlow::wait_until_loaded(std::uint64_t block, std::chrono::microseconds
   return left_[block].to_load == 0;
 }
 
+void BlockFlow::supply(std::uint64_t blocks) {
+  const std::lock_guard lock(mutex_);
+  supplied_ = blocks;
+  changed_.notify_all();
+}
+
 void BlockFlow::computed() {
   const std::lock_guard lock(mutex_);
   ++computed_;
@@ -70,7 +80,8 @@ bool BlockFlow::stopped() const {
 }
 
 bool BlockFlow::can_load() const {
-  return to_load_.block < pieces_.size() && loading_ < max_loading_ && is_free_for(to_load_.block);
+  return to_load_.block < std::min<std::uint64_t>(pieces_.size(), supplied_) &&
+         loading_ < max_loading_ && is_free_for(to_load_.block);
 }
 
 bool BlockFlow::can_store() const { return to_store_.block < computed_; }

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -29,8 +30,10 @@ struct PieceTask {
 /// threads; then the next one is loaded in its place. Threads may call it at once.
 class BlockFlow {
  public:
-  /// At most `max_loading` threads load at once.
-  BlockFlow(const std::vector<PieceCounts>& blocks, int places, int max_loading);
+  /// At most `max_loading` threads load at once, and only the first `supplied` blocks until
+  /// supply() says more.
+  BlockFlow(const std::vector<PieceCounts>& blocks, int places, int max_loading,
+            std::uint64_t supplied = std::numeric_limits<std::uint64_t>::max());
 
   /// The next piece; waits for one. Nothing once all are handed out, or after stop().
   std::optional<PieceTask> take();
@@ -44,6 +47,9 @@ class BlockFlow {
   /// Waits until a block is loaded or all is stopped, at most as long as `patience`; returns
   /// whether it is loaded.
   bool wait_until_loaded(std::uint64_t block, std::chrono::microseconds patience);
+
+  /// Lets the first `blocks` blocks be loaded.
+  void supply(std::uint64_t blocks);
 
   /// The next block in order is computed: it can be stored.
   void computed();
@@ -72,6 +78,7 @@ class BlockFlow {
   std::vector<PieceCounts> left_;  ///< not yet finished
   std::uint64_t places_;
   int max_loading_;
+  std::uint64_t supplied_;
   Position to_load_;
   Position to_store_;
   std::uint64_t computed_ = 0;

@@ -1,4 +1,4 @@
-#include "pipeline/scan/block_flow.hpp"
+#include "pipeline/run/block_flow.hpp"
 
 #include <gtest/gtest.h>
 
@@ -75,6 +75,16 @@ TEST(BlockFlow, NoMoreThreadsLoadThanAreAllowed) {
   });
   EXPECT_EQ(taken(flow).piece, 1u);
   EXPECT_TRUE(finished);
+}
+
+TEST(BlockFlow, ABlockIsLoadedOnceItIsSupplied) {
+  BlockFlow flow({{1, 0}, {1, 0}}, 2, 2, 1);
+  EXPECT_EQ(taken(flow).block, 0u);
+  std::jthread supplying([&] {
+    std::this_thread::sleep_for(1ms);
+    flow.supply(2);
+  });
+  EXPECT_EQ(taken(flow).block, 1u);
 }
 
 TEST(BlockFlow, EmptyBlocksNeedNoPieces) {
