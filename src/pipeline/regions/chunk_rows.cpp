@@ -10,7 +10,7 @@ namespace warpfold::pipeline {
 namespace {
 
 /// Chunks of a block: two numbers for each of them travel to the root in one message.
-constexpr std::uint64_t max_chunks = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_chunks_of_rows = std::uint64_t{1} << 20;
 
 /// Returns into how many of `units` an extent of them is best divided, given that at most `fitting`
 /// (1 or more) fit, of multiples of `step` if these do.
@@ -42,11 +42,12 @@ std::optional<Tiling> ChunkRows::blocks(std::uint64_t max_elements, std::uint64_
     elements *= grid_.extent[d];
     chunks *= grid_.chunks_along(d);
   }
-  if (elements == 0 || row_elements() > max_elements || chunks > max_chunks) return std::nullopt;
+  if (elements == 0 || row_elements() > max_elements || chunks > max_chunks_of_rows)
+    return std::nullopt;
   for (int d = along_; d >= 0; --d) {
     const std::uint64_t thickness = std::min(grid_.chunk_extent[d], grid_.extent[d]);
     const std::uint64_t of_one = elements * thickness;
-    const std::uint64_t fitting = std::min(max_elements / of_one, max_chunks / chunks);
+    const std::uint64_t fitting = std::min(max_elements / of_one, max_chunks_of_rows / chunks);
     const std::uint64_t units = grid_.chunks_along(d);
     if (fitting == 0) break;
     if (d > 0 && units <= fitting) {
