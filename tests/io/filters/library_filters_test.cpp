@@ -15,7 +15,7 @@
 namespace warpfold::io {
 namespace {
 
-constexpr hsize_t elements = 1003;
+constexpr hsize_t chunk_elements = 1003;
 
 class LibraryFiltersTest : public Hdf5Test {
  protected:
@@ -25,8 +25,8 @@ class LibraryFiltersTest : public Hdf5Test {
   /// expects of the decoder what the library reads.
   void expect_as_library(hid_t file_type, ElementFormat format, const Bytes& values,
                          hid_t creation) const {
-    SCOPED_TRACE(testing::Message() << "precision " << H5Tget_precision(file_type) << ", offset "
-                                    << H5Tget_offset(file_type));
+    SCOPED_TRACE(::testing::Message() << "precision " << H5Tget_precision(file_type) << ", offset "
+                                      << H5Tget_offset(file_type));
     const StoredType described = describe_type(file_type);
     EXPECT_EQ(described.format, format) << described.name;
     const TypeHandle type = make_type(format);
@@ -44,14 +44,15 @@ class LibraryFiltersTest : public Hdf5Test {
 
   static PropertiesHandle chunked() {
     PropertiesHandle creation = dataset_creation();
-    EXPECT_GE(H5Pset_chunk(creation.get(), 1, &elements), 0);
+    EXPECT_GE(H5Pset_chunk(creation.get(), 1, &chunk_elements), 0);
     return creation;
   }
 
  private:
   /// Leaves nothing in a cache.
   void write(hid_t file_type, hid_t type, const Bytes& values, hid_t creation) const {
-    const DatasetHandle dataset = create_dataset(file_.get(), "x", file_type, {elements}, creation);
+    const DatasetHandle dataset =
+        create_dataset(file_.get(), "x", file_type, {chunk_elements}, creation);
     EXPECT_GE(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
   }
 
@@ -93,8 +94,8 @@ ElementFormat format_of(ElementType type, ByteOrder order) {
 Bytes random_integers(ElementFormat format, unsigned bits, std::int64_t least, unsigned seed) {
   std::mt19937_64 random(seed);
   const std::size_t size = size_of(format.type);
-  Bytes bytes(elements * size);
-  for (std::size_t i = 0; i < elements; ++i) {
+  Bytes bytes(chunk_elements * size);
+  for (std::size_t i = 0; i < chunk_elements; ++i) {
     const std::uint64_t span = bits == 0 ? 0 : random() >> (64 - bits);
     const std::uint64_t value = static_cast<std::uint64_t>(least) + span;
     for (std::size_t b = 0; b < size; ++b) {
@@ -163,9 +164,9 @@ TEST_F(LibraryFiltersTest, NbitOfFloats) {
 TEST_F(LibraryFiltersTest, AllFloatsOfTwelveBits) {
   const ElementFormat format{ElementType::f32, native_byte_order};
   const TypeHandle type = short_float(format, 3, 0);
-  for (std::uint32_t first = 0; first < 1U << 12; first += elements) {
-    Bytes values(4 * elements);
-    for (std::uint32_t i = 0; i < elements; ++i) {
+  for (std::uint32_t first = 0; first < 1U << 12; first += chunk_elements) {
+    Bytes values(4 * chunk_elements);
+    for (std::uint32_t i = 0; i < chunk_elements; ++i) {
       const std::uint32_t bits = (first + i) << 20;
       std::memcpy(&values[4 * i], &bits, sizeof bits);
     }
@@ -199,7 +200,7 @@ TEST_F(LibraryFiltersTest, ScaleOffsetOfIntegers) {
             if (asked == 3) H5Pset_fletcher32(creation.get());
             const TypeHandle type = make_type(format);
             set_fill(creation.get(), fill, type.get(), values);
-            SCOPED_TRACE(testing::Message() << bits << " " << asked << " " << int(fill));
+            SCOPED_TRACE(::testing::Message() << bits << " " << asked << " " << int(fill));
             expect_as_library(type.get(), format, values, creation.get());
           }
         }
@@ -212,8 +213,8 @@ template <class T>
 Bytes floats(ByteOrder order, double magnitude) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> uniform(-magnitude, magnitude);
-  Bytes bytes(elements * sizeof(T));
-  for (std::size_t i = 0; i < elements; ++i) {
+  Bytes bytes(chunk_elements * sizeof(T));
+  for (std::size_t i = 0; i < chunk_elements; ++i) {
     auto value = static_cast<T>(uniform(random));
     if (order != native_byte_order) value = byte_swapped(value);
     std::memcpy(&bytes[i * sizeof(T)], &value, sizeof value);
@@ -234,7 +235,7 @@ TEST_F(LibraryFiltersTest, ScaleOffsetOfFloats) {
             H5Pset_scaleoffset(creation.get(), H5Z_SO_FLOAT_DSCALE, decimals);
             const TypeHandle type = make_type(format);
             set_fill(creation.get(), fill, type.get(), values);
-            SCOPED_TRACE(testing::Message() << magnitude << " " << decimals << " " << int(fill));
+            SCOPED_TRACE(::testing::Message() << magnitude << " " << decimals << " " << int(fill));
             expect_as_library(type.get(), format, values, creation.get());
           }
         }
