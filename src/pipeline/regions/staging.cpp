@@ -19,7 +19,7 @@ std::uint64_t chunks_of_item(const RegionSource& source, const WorkTiling& tilin
 
 /// Returns what a GPU is to decompress, if anything.
 CompressedChunks compressed_chunks(const WorkPlan& plan, RegionSource& source, const Run& run) {
-  if (!run.place.gpu) return {};
+  if (!run.place.gpu || plan.mine.count == 0) return {};
   const std::optional<ChunkRun> mine = plan.chunks();
   const std::uint64_t chunks =
       mine ? mine->count : plan.mine.count * chunks_of_item(source, plan.tiling);
