@@ -97,4 +97,4 @@ def test_not_submitted(cluster, script):
     assert done.returncode == 1
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
-    assert f"Submit it: sbatch jobs/{script}.sbatch" in done.stderr
+    assert f"Submit it by sbatch jobs/{script}.sbatch" in done.stderr

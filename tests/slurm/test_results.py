@@ -102,7 +102,7 @@ def test_script_from_standard_input(submit):
         '--cpus-per-task=1 <jobs/reduce.sbatch', submit.folder, cwd=support.ROOT,
     )  # fmt: skip
     assert done.returncode == 1
-    assert "no input (the first argument" in (submit.folder / "log").read_text()
+    assert "no input: the first argument" in (submit.folder / "log").read_text()
 
 
 @pytest.fixture

@@ -356,8 +356,8 @@ def test_what_hops_between_hosts_take_is_no_term_of_the_fit():
     [
         ({"file_system.write_gb_s": None}, ["has no file_system.write_gb_s", "ior -w"]),
         ({"network.latency_us": None}, ["has no network.latency_us", "osu_latency"]),
-        ({"network.latency_us": 0}, ["network.latency_us", "no number above 0"]),
-        ({"network.latency_us": "true"}, ["network.latency_us", "no number above 0"]),
+        ({"network.latency_us": 0}, ["network.latency_us", "not a number above 0"]),
+        ({"network.latency_us": "true"}, ["network.latency_us", "not a number above 0"]),
         ({"network.hops": 3}, ["no figure network.hops"]),
         ({"latency": 3}, ["no figure latency"]),
         ({"network.latency_us": ""}, ["no TOML"]),
