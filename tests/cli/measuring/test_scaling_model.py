@@ -358,9 +358,9 @@ def test_what_hops_between_hosts_take_is_no_term_of_the_fit():
         ({"network.latency_us": None}, ["has no network.latency_us", "osu_latency"]),
         ({"network.latency_us": 0}, ["network.latency_us", "not a number above 0"]),
         ({"network.latency_us": "true"}, ["network.latency_us", "not a number above 0"]),
-        ({"network.hops": 3}, ["no figure network.hops"]),
-        ({"latency": 3}, ["no figure latency"]),
-        ({"network.latency_us": ""}, ["no TOML"]),
+        ({"network.hops": 3}, ["unknown figure network.hops"]),
+        ({"latency": 3}, ["unknown figure latency"]),
+        ({"network.latency_us": ""}, ["is not TOML"]),
     ],
 )
 def test_refuses_descriptions(folder, changes, mentions):
