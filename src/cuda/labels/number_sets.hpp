@@ -32,7 +32,7 @@ class NumberSets {
 
   NumberSet& operator[](int set) { return sets_[static_cast<std::size_t>(set)]; }
 
-  /// Returns a set that has no users, of which the caller is one from now on; none where all have.
+  /// Takes a set without users and makes the caller its user; returns nothing if all are in use.
   std::optional<int> take() {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < sets_.size(); ++i) {

@@ -22,7 +22,7 @@ class NotingDriver {
   NotingDriver& operator=(const NotingDriver&) = delete;
 
   /// Makes files that are opened with the properties `access` use this driver, which has to outlive
-  /// them. Throws likewise.
+  /// them. Throws Error as the constructor does.
   void set_in(hid_t access, const std::string& problem);
 
   /// State shared by the driver and its files.

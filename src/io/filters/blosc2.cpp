@@ -38,8 +38,8 @@ class OnlyChunk {
   OnlyChunk(const OnlyChunk&) = delete;
   OnlyChunk& operator=(const OnlyChunk&) = delete;
 
-  /// Returns the bytes that it is decompressed to, of which the library takes memory for some
-  /// copies; throws DamagedBytes for more than `most`.
+  /// Returns its decompressed size in bytes. The library allocates several times as much, so more
+  /// than `most` throws DamagedBytes.
   std::size_t bytes(std::size_t most) const {
     std::int32_t bytes = 0;
     std::int32_t block_bytes = 0;

@@ -27,7 +27,7 @@ constexpr std::uint64_t least_chunk_memory = std::uint64_t{512} << 20;
 constexpr std::uint64_t chunks_in_memory_per_thread = 5;
 constexpr std::uint64_t batches_per_thread = 2;
 
-/// How long an interrupt may stay unnoticed, and an exchange between ranks lie still.
+/// Longest time in which a thread notices no interrupt, and in which an exchange makes no progress.
 constexpr std::chrono::milliseconds patience{5};
 constexpr std::chrono::microseconds exchange_patience{50};
 

@@ -63,7 +63,7 @@ class BlockPipeline {
   /// Stores one piece; may throw Error.
   using Store = std::function<void(int worker, std::uint64_t block, std::uint64_t piece)>;
 
-  /// How long an interrupt may stay unnoticed.
+  /// Longest time in which an interrupt is not noticed.
   static constexpr std::chrono::microseconds watch_patience{20'000};
 
   /// Starts the threads. `pieces` says what of each block is to be loaded, all or nothing, and

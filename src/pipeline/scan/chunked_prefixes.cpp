@@ -9,7 +9,7 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// How long the end of a run may stay unnoticed.
+/// Longest time in which the end of a run is not noticed.
 constexpr std::chrono::milliseconds patience{5};
 
 constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;

@@ -24,10 +24,10 @@ namespace {
 
 using std::chrono::microseconds;
 
-/// How long an exchange between ranks may lie still while this one waits for its threads.
+/// Longest time in which an exchange makes no progress while this rank waits for its threads.
 constexpr microseconds exchange_patience{50};
 
-/// How long chunks that a block's threads have made may wait for an exchange to begin.
+/// Longest time for which finished chunks of a block wait until an exchange begins.
 constexpr microseconds packing_patience{1000};
 
 /// Writes the pieces of scanned blocks, or has their chunks packed; threads may do so at once.
