@@ -1,14 +1,15 @@
-#include <algorithm>
 #include <type_traits>
 
-#include "core/layout/partition.hpp"
 #include "core/values/ordered_key.hpp"
 #include "cuda/labels/label_cache.cuh"
-#include "cuda/runtime/device.hpp"
+#include "cuda/labels/label_launch.cuh"
 #include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
 namespace {
+
+constexpr LabelWork extrema_work{"preparing extrema of labels for this GPU",
+                                 "looking for extrema of labels on the GPU"};
 
 using Word64 = unsigned long long;
 
@@ -159,27 +160,14 @@ __global__ void __launch_bounds__(label_threads)
   });
 }
 
-template <class Kernel>
-void start(Kernel kernel, const LabelTable& table, const LabelSlab& slab, cudaStream_t stream) {
-  int resident = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, label_threads, 0),
-        "preparing extrema of labels for this GPU");
-  constexpr std::uint64_t worth_a_block = 2 * (label_threads / warp::lanes) * label_tile;
-  const std::uint64_t blocks =
-      std::min(ceil_div(slab.end - slab.begin, worth_a_block),
-               static_cast<std::uint64_t>(resident) * static_cast<unsigned>(multiprocessors()));
-  launch("looking for extrema of labels on the GPU", kernel, {blocks, label_threads, stream}, table,
-         slab);
-}
-
 }  // namespace
 
 void find_label_extrema(const LabelTable& table, const LabelSlab& slab, cudaStream_t stream) {
   if (slab.begin == slab.end || table.keys[0] == nullptr) return;
   visit_label_type(slab.type, [&](auto element) {
     using Element = decltype(element);
-    start(find_keys_kernel<Element>, table, slab, stream);
-    start(find_places_kernel<Element>, table, slab, stream);
+    start_on_slab(extrema_work, find_keys_kernel<Element>, table, slab, stream);
+    start_on_slab(extrema_work, find_places_kernel<Element>, table, slab, stream);
   });
 }
 

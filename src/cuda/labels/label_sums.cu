@@ -1,14 +1,15 @@
-#include <algorithm>
 #include <type_traits>
 
-#include "core/layout/partition.hpp"
 #include "cuda/labels/label_cache.cuh"
+#include "cuda/labels/label_launch.cuh"
 #include "cuda/labels/label_terms.cuh"
-#include "cuda/runtime/device.hpp"
 #include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
 namespace {
+
+constexpr LabelWork sums_work{"preparing a reduction by labels for this GPU",
+                              "starting a reduction by labels on the GPU"};
 
 /// Adds digits of a term to those in device memory.
 template <bool floating, LabelTerm term>
@@ -150,24 +151,11 @@ __global__ void __launch_bounds__(label_threads, 2)
     if (cache.places.owner[i] != no_label) target.add(cache.places.owner[i], cache.at(i));
 }
 
-/// Launches as many blocks as the device holds at once, fewer where there are few elements.
-template <class Kernel>
-void start(Kernel kernel, const LabelTable& table, const LabelSlab& slab, cudaStream_t stream) {
-  int resident = 0;
-  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, label_threads, 0),
-        "preparing a reduction by labels for this GPU");
-  constexpr std::uint64_t worth_a_block = 2 * (label_threads / warp::lanes) * label_tile;
-  const std::uint64_t blocks =
-      std::min(ceil_div(slab.end - slab.begin, worth_a_block),
-               static_cast<std::uint64_t>(resident) * static_cast<unsigned>(multiprocessors()));
-  launch("starting a reduction by labels on the GPU", kernel, {blocks, label_threads, stream},
-         table, slab);
-}
-
 template <class Element, LabelTerm term>
 void sum_term(const LabelTable& table, const LabelSlab& slab, cudaStream_t stream) {
   if (table.sums[static_cast<int>(term)].digits != nullptr)
-    start(sum_labels_kernel<Element, Summing<Element, term>>, table, slab, stream);
+    start_on_slab(sums_work, sum_labels_kernel<Element, Summing<Element, term>>, table, slab,
+                  stream);
 }
 
 }  // namespace
@@ -176,7 +164,7 @@ void sum_labels(const LabelTable& table, const LabelSlab& slab, cudaStream_t str
   if (slab.begin == slab.end) return;
   visit_label_type(slab.type, [&](auto element) {
     using Element = decltype(element);
-    start(sum_labels_kernel<Element, Counting<Element>>, table, slab, stream);
+    start_on_slab(sums_work, sum_labels_kernel<Element, Counting<Element>>, table, slab, stream);
     sum_term<Element, LabelTerm::value>(table, slab, stream);
     sum_term<Element, LabelTerm::magnitude>(table, slab, stream);
     sum_term<Element, LabelTerm::square>(table, slab, stream);

@@ -15,8 +15,8 @@
 
 namespace warpfold::io {
 
-/// Placement of large objects in a new file: objects of `threshold` bytes or more begin at multiples
-/// of `boundary`.
+/// Placement of large objects in a new file: objects of `threshold` bytes or more begin at
+/// multiples of `boundary`.
 struct Alignment {
   hsize_t threshold = 1;
   hsize_t boundary = 1;
