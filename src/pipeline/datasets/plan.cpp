@@ -50,7 +50,7 @@ PlanReport report_of(const WorkPlan& plan, const io::DatasetInfo& info,
   report.unit_elements = plan.tiling.max_elements();
   report.items = plan.tiling.items();
   const std::vector<double> most = mpi::maximum(
-      {static_cast<double>(plan.threads), static_cast<double>(plan.slots)}, communicator);
+      {static_cast<double>(plan.threads), static_cast<double>(plan.slots())}, communicator);
   report.threads = static_cast<int>(most[0]);
   if (report.unit != "block") {
     report.slots = static_cast<int>(most[1]);

@@ -79,7 +79,7 @@ std::vector<StageTiming> reduce_share(LabelJob& job, const WorkPlan& plan, Run& 
     put_engine_stages(stages, stage::reduce, job.engine->timings());
     append(stages, {combining.timing()});
   };
-  const int threads = job.engine ? std::min(plan.slots, job.engine->threads()) : plan.slots;
+  const int threads = job.engine ? std::min(plan.slots(), job.engine->threads()) : plan.slots();
   return run_pass({plan.mine, threads, info.elements * size_of(info.format.type)}, run.monitor,
                   run.communicator, make, merge);
 }

@@ -191,7 +191,7 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
     if (!job.engine) job.engine = run.cores().make_axis_reduce_engine(staging, spec);
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  return reduce_items(job, plan.mine, std::min(plan.slots, job.engine->threads()), run);
+  return reduce_items(job, plan.mine, std::min(plan.slots(), job.engine->threads()), run);
 }
 
 void write_outputs_of_nothing(ElementType values, const ReduceNeeds& needs, AxisWriter& writer,

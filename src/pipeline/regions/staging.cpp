@@ -56,7 +56,7 @@ int under_way(const WorkPlan& plan, const RegionSource& source) {
       parts ? chunks_of_item(source, plan.tiling) : chunks_of_box(source, plan.tiling);
   const std::uint64_t most =
       parts ? plan.mine.count / rounds : plan.mine.count * plan.tiling.max_boxes();
-  const auto threads = static_cast<std::uint64_t>(plan.slots);
+  const auto threads = static_cast<std::uint64_t>(plan.slots());
   return static_cast<int>(std::clamp<std::uint64_t>(
       ceil_div(chunks_under_way, std::max<std::uint64_t>(1, chunks) * threads), 2,
       std::max<std::uint64_t>(2, most / threads)));

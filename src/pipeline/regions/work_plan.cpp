@@ -38,7 +38,6 @@ WorkPlan::WorkPlan(Items what, WorkSizes agreed, WorkTiling tiled, int ranks, in
     mine = share_of(tiling.items(), ranks, rank);
   }
   threads = busy_threads(items, tiling, mine.count, sizes.threads);
-  slots = std::max(1, threads * slots_per_thread());
 }
 
 std::optional<ChunkRun> WorkPlan::chunks() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -97,6 +98,9 @@ struct WorkPlan {
 
   int slots_per_thread() const { return items == Items::slabs ? sizes.slots_per_thread : 1; }
 
+  /// Returns the number of slots for its slabs or boxes: 1 or more.
+  int slots() const { return std::max(1, threads * slots_per_thread()); }
+
   /// Returns the chunks, by position, that this rank's slabs are, if they are chunks.
   std::optional<ChunkRun> chunks() const;
 
@@ -106,7 +110,6 @@ struct WorkPlan {
   ElementRange mine;         ///< this rank's items: the first, and how many
   std::uint64_t stride = 1;  ///< distance of its items' numbers
   int threads = 1;           ///< threads of this rank that have work; 0 or more
-  int slots = 1;             ///< slots for its slabs or boxes; 1 or more
 };
 
 /// Plans what a run with such means does with a dataset. Ranks agree on the least that any of them

@@ -168,7 +168,7 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
         {spec, tiling.max_outputs(), under_way(plan, *job.source)});
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
-  return scan_boxes(job, plan.mine, std::min(plan.slots, job.engine->threads()), run);
+  return scan_boxes(job, plan.mine, std::min(plan.slots(), job.engine->threads()), run);
 }
 
 }  // namespace warpfold::pipeline

@@ -76,7 +76,7 @@ TEST(WorkPlan, NoElementsMakeNoSlabs) {
   EXPECT_EQ(raw.mine.count, 0u);
   EXPECT_EQ(raw.tiling.max_elements(), 0u);
   EXPECT_EQ(raw.threads, 0);
-  EXPECT_EQ(raw.slots, 1);
+  EXPECT_EQ(raw.slots(), 1);
   EXPECT_EQ(plan_of_slabs(described_dataset({0, 7}, {5, 7}, ReadPath::chunk), 100).mine.count, 0u);
 }
 
@@ -230,7 +230,7 @@ TEST(WorkPlan, ThreadsAreNoMoreThanHaveWork) {
   EXPECT_EQ(threads(Items::blocks, 9), 8);
   const WorkPlan plan(Items::slabs, {.threads = 8, .slots_per_thread = 2}, WorkTiling(Tiling(9, 3)),
                       1, 0);
-  EXPECT_EQ(plan.slots, 6);
+  EXPECT_EQ(plan.slots(), 6);
 }
 
 TEST(WorkPlan, ThreadsOfARankShareTheBoxesOfATile) {
