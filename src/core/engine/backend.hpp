@@ -33,9 +33,10 @@ class Backend {
   virtual std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
                                                                     const AxisReduceSpec& spec) = 0;
 
-  /// Returns null where cores are to reduce by labels: they have no such engine, and a device may
-  /// have no room.
-  virtual std::unique_ptr<LabelEngine> make_label_engine(const StagingPlan&, ReduceNeeds) {
+  /// Makes one for at most `labels` labels; it may have room for fewer. Returns null where cores
+  /// are to reduce by labels: they have no such engine, and a device may have no room.
+  virtual std::unique_ptr<LabelEngine> make_label_engine(const StagingPlan&, ReduceNeeds,
+                                                         std::uint64_t /*labels*/) {
     return nullptr;
   }
 

@@ -40,10 +40,10 @@ class CudaBackend final : public Backend {
     return cuda::make_axis_reduce_engine(device_, with_mask(plan), spec);
   }
 
-  std::unique_ptr<LabelEngine> make_label_engine(const StagingPlan& plan,
-                                                 ReduceNeeds needs) override {
+  std::unique_ptr<LabelEngine> make_label_engine(const StagingPlan& plan, ReduceNeeds needs,
+                                                 std::uint64_t labels) override {
     device_.activate();
-    return cuda::make_label_engine(device_, with_mask(plan), needs);
+    return cuda::make_label_engine(device_, with_mask(plan), needs, labels);
   }
 
   std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,

@@ -21,7 +21,7 @@ std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Device& device,
                                                           const StagingPlan& plan,
                                                           const AxisReduceSpec& spec);
 std::unique_ptr<LabelEngine> make_label_engine(const Device& device, const StagingPlan& plan,
-                                               const ReduceNeeds& needs);
+                                               const ReduceNeeds& needs, std::uint64_t labels);
 std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const Device& device, const StagingPlan& plan,
                                                       const AxisScanSpec& spec);
 std::unique_ptr<ScanEngine> make_scan_engine(const Device& device, const BlockEnginePlan& plan,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -58,10 +59,13 @@ AxisMemory memory_for(const StagingPlan& plan) {
       .batch_bytes = taken_as_stored(plan) ? 0 : WideElements::device_bytes(label_widening(plan))};
 }
 
-/// Returns for how many labels a quarter of the memory has room.
-std::uint64_t capacity_for(const StagingPlan& plan, const ReduceNeeds& needs, std::uint64_t limit) {
+/// Returns for how many of `labels` labels a quarter of the memory has room.
+std::uint64_t capacity_for(const StagingPlan& plan, const ReduceNeeds& needs, std::uint64_t labels,
+                           std::uint64_t limit) {
   const ElementType values = plan.decoding.value_type(plan.format.type);
-  std::uint64_t capacity = most_labels;
+  constexpr std::uint64_t copies = LabelReduction::copies_of_few;
+  std::uint64_t capacity =
+      std::bit_ceil(std::clamp(labels, least_labels, most_labels / copies)) * copies;
   while (capacity >= least_labels &&
          LabelReduction::device_bytes(values, needs, capacity) > limit / 4)
     capacity /= 2;
@@ -274,11 +278,11 @@ class CudaLabelEngine final : public LabelEngine {
 }  // namespace
 
 std::unique_ptr<LabelEngine> make_label_engine(const Device& device, const StagingPlan& wanted,
-                                               const ReduceNeeds& needs) {
+                                               const ReduceNeeds& needs, std::uint64_t labels) {
   StagingPlan plan = wanted;
   plan.slots_per_thread = 1;
   const std::uint64_t limit = device.memory_limit();
-  const std::uint64_t capacity = capacity_for(plan, needs, limit);
+  const std::uint64_t capacity = capacity_for(plan, needs, labels, limit);
   if (capacity < least_labels || needs.weighted) return nullptr;
   const std::uint64_t table =
       LabelReduction::device_bytes(plan.decoding.value_type(plan.format.type), needs, capacity);

@@ -15,9 +15,6 @@ using kernels::LabelSums;
 using kernels::LabelTable;
 using kernels::LabelTerm;
 
-/// Copies of limbs as long as labels are few: so many, if at all.
-constexpr std::uint32_t copies_of_few = 8;
-
 /// The exponents of limbs that an expansion takes.
 constexpr int least_exponent = -1074;
 constexpr int greatest_exponent = 930;
@@ -47,7 +44,7 @@ Memory take_memory(Scratch& scratch, ElementType values, const ReduceNeeds& need
                    std::uint64_t capacity) {
   LabelTable table{};
   table.capacity = capacity;
-  table.copies = copies_of_few;
+  table.copies = LabelReduction::copies_of_few;
   table.floating = is_floating(values);
   table.counts = scratch.take<AxisCounts>(capacity);
   table.first_nan = scratch.take<unsigned long long>(capacity);
@@ -225,7 +222,7 @@ AxisParts LabelReduction::finish(std::uint64_t labels, cudaStream_t stream) {
       parts.maximum = downloaded_extrema(table_, 1, values_, labels, stream);
     }
   }
-  table_.copies = copies_of_few;
+  table_.copies = LabelReduction::copies_of_few;
   in_use_ = false;
   labels_ = unfolded_ = unnormalized_ = 0;
   synchronize(stream);

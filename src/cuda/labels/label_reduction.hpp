@@ -16,6 +16,9 @@ namespace warpfold::cuda {
 /// device, as when it was made.
 class LabelReduction {
  public:
+  /// Copies of limbs as long as labels are so few that all have room.
+  static constexpr std::uint32_t copies_of_few = 8;
+
   /// Takes elements whose decoded type is `values`, of labels below `capacity`. Throws an Error
   /// where there is too little memory.
   LabelReduction(ElementType values, const ReduceNeeds& needs, std::uint64_t capacity);

@@ -53,7 +53,8 @@ std::unique_ptr<LabelEngine> make_engine(LabelJob& job, const WorkPlan& plan, Ru
   // A GPU puts chunks together along dimensions.
   if (job.boxes.box_extents().empty()) return nullptr;
   return run.backend.get().make_label_engine(
-      staging_plan(plan, job.elements, job.view.decoding, run), job.needs);
+      staging_plan(plan, job.elements, job.view.decoding, run), job.needs,
+      product(job.labels.shape));
 }
 
 /// Adds what the engine has to the rank's totals.

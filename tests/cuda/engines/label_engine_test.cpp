@@ -25,6 +25,9 @@
 namespace warpfold::cuda {
 namespace {
 
+/// More than there is room for.
+constexpr std::uint64_t any_labels = std::uint64_t{1} << 32;
+
 /// Enough for some thousand labels: an emulated GPU's memory is the host's.
 constexpr std::uint64_t device_bytes = std::uint64_t{256} << 20;
 
@@ -99,7 +102,8 @@ TEST_P(CudaLabelEngine, SlabsOfAllByteOrdersAndLabelsThatTheyShare) {
   visit_element_type(GetParam(), [&](auto element) {
     using T = decltype(element);
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
-      const auto engine = gpu_->make_label_engine(slab_plan({GetParam(), order}), everything);
+      const auto engine =
+          gpu_->make_label_engine(slab_plan({GetParam(), order}), everything, any_labels);
       Expected expected(70);
       for (std::uint64_t slab = 0; slab < 4; ++slab) {
         auto elements =
@@ -126,7 +130,7 @@ TEST_P(CudaLabelEngine, WhatIsLeftOutDoesNotCount) {
     for (const SampleDecoding<T>& decoding : filters<T>()) {
       StagingPlan plan = slab_plan({GetParam()});
       plan.decoding = decoding.decoding;
-      const auto engine = gpu_->make_label_engine(plan, everything);
+      const auto engine = gpu_->make_label_engine(plan, everything, any_labels);
       const auto elements = sample<T>(Sample::uniform, 1500, random_());
       const auto numbers = some_labels(1500, 20, random_);
       label(*engine, 0, numbers, 20);
@@ -147,8 +151,9 @@ class CudaLabelPlans : public GpuTest {};
 
 TEST_F(CudaLabelPlans, ThreadsShareTheTotals) {
   constexpr int threads = 3;
-  const auto engine = make_backend_with(device_bytes)
-                          ->make_label_engine(slab_plan({ElementType::f32}, threads), everything);
+  const auto engine =
+      make_backend_with(device_bytes)
+          ->make_label_engine(slab_plan({ElementType::f32}, threads), everything, any_labels);
   ASSERT_EQ(engine->threads(), threads);
   Expected expected(50);
   std::vector<std::thread> workers;
@@ -179,7 +184,8 @@ TEST_F(CudaLabelPlans, CompressedSlabsKeepTheirLabels) {
   const CompressedSlabs sample(6);
   StagingPlan plan = sample.plan();
   plan.compressed.chunks = 500;
-  const auto engine = make_backend_with(device_bytes)->make_label_engine(plan, everything);
+  const auto engine =
+      make_backend_with(device_bytes)->make_label_engine(plan, everything, any_labels);
   ASSERT_TRUE(engine->decompresses());
   std::vector<float> elements(sample.elements.size() / sizeof(float));
   std::memcpy(elements.data(), sample.elements.data(), sample.elements.size());
@@ -210,16 +216,27 @@ TEST_F(CudaLabelPlans, CompressedSlabsKeepTheirLabels) {
 
 TEST_F(CudaLabelPlans, CoresReduceWhereMemoryIsShort) {
   const StagingPlan plan = slab_plan({ElementType::f64}, 4);
-  const auto engine = make_backend_with(1 << 30)->make_label_engine(plan, everything);
+  const auto engine = make_backend_with(1 << 30)->make_label_engine(plan, everything, any_labels);
   ASSERT_NE(engine, nullptr);
   EXPECT_GE(engine->capacity(), 1024u);
-  EXPECT_EQ(make_backend_with(4 << 20)->make_label_engine(plan, everything), nullptr);
-  EXPECT_EQ(cpu::make_backend(1)->make_label_engine(plan, everything), nullptr);
+  EXPECT_EQ(make_backend_with(4 << 20)->make_label_engine(plan, everything, any_labels), nullptr);
+  EXPECT_EQ(cpu::make_backend(1)->make_label_engine(plan, everything, any_labels), nullptr);
+}
+
+TEST_F(CudaLabelPlans, FewLabelsTakeLittleMemory) {
+  const StagingPlan plan = slab_plan({ElementType::f64}, 1);
+  const auto few = make_backend_with(1 << 30)->make_label_engine(plan, everything, 3);
+  const auto many = make_backend_with(1 << 30)->make_label_engine(plan, everything, any_labels);
+  ASSERT_NE(few, nullptr);
+  ASSERT_NE(many, nullptr);
+  EXPECT_EQ(few->capacity(), 8192u);
+  EXPECT_GT(many->capacity(), 2 * few->capacity());
 }
 
 TEST_F(CudaLabelPlans, NumbersBeyondTheRoomAreRefused) {
   const auto engine =
-      make_backend_with(device_bytes)->make_label_engine(slab_plan({ElementType::f32}), everything);
+      make_backend_with(device_bytes)
+          ->make_label_engine(slab_plan({ElementType::f32}), everything, any_labels);
   EXPECT_THROW(engine->label(0, engine->capacity() + 1), Error);
   EXPECT_THROW(engine->numbers(0, max_slab_elements + 1), Error);
   EXPECT_THROW(engine->take(0), Error);
