@@ -84,22 +84,12 @@ std::uint64_t integer_sqrt(uint128 square) {
   return root;
 }
 
-/// Dividends have this magnitude at least: below it, products of a quotient might lose bits to
-/// underflow.
-constexpr double min_dividend = 0x1p-800;
-constexpr std::uint64_t largest_divisor = std::uint64_t{1} << 53;
-
 /// Tells whether products of a quotient with a normalized divisor's parts keep all bits: there are
 /// two parts, not too far apart.
 bool is_divisor(const Expansion& divisor) {
   const double low = std::fabs(divisor.part[1]);
   return divisor.part[2] == 0.0 && divisor.part[0] >= 0x1p-900 && divisor.part[0] <= 0x1p900 &&
          (low == 0.0 || low >= divisor.part[0] * 0x1p-120);
-}
-
-bool is_quotient(double value) {
-  const double size = std::fabs(value);
-  return size >= 0x1p-900 && size <= 0x1p900;
 }
 
 /// Returns sum - factor * divisor, normalized, where that is exact.
@@ -121,20 +111,6 @@ double neighbour(double quotient, double remaining) {
 }
 
 bool is_odd(double number) { return (std::bit_cast<std::uint64_t>(number) & 1) != 0; }
-
-/// Rounds the quotient of two doubles once; returns nothing where one is of unusual size.
-std::optional<double> rounded_quotient(double dividend, double divisor, Rounding rounding) {
-  const double quotient = dividend / divisor;
-  if (dividend == 0.0) return 0.0;
-  if (std::fabs(dividend) < min_dividend || !is_quotient(quotient)) return std::nullopt;
-  if (rounding == Rounding::nearest) return quotient;
-  // Without branches, as last bits can't be predicted.
-  const double remaining = std::fma(-quotient, divisor, dividend);
-  const auto bits = std::bit_cast<std::int64_t>(quotient);
-  const std::int64_t moves = (remaining != 0.0 ? 1 : 0) & ~bits;
-  const std::int64_t away = (remaining > 0.0) == (quotient > 0.0) ? 1 : 0;
-  return std::bit_cast<double>(bits + moves * (2 * away - 1));
-}
 
 }  // namespace
 
@@ -209,8 +185,6 @@ std::optional<double> rounded_quotient(const Expansion& sum, const Expansion& di
 std::optional<double> rounded_quotient(const Expansion& sum, std::uint64_t divisor,
                                        Rounding rounding) {
   if (divisor > largest_divisor) return std::nullopt;
-  if (sum.part[1] == 0.0 && sum.part[2] == 0.0 && sum.part[3] == 0.0)
-    return rounded_quotient(sum.part[0], static_cast<double>(divisor), rounding);
   return rounded_quotient(sum, Expansion{{static_cast<double>(divisor)}}, rounding);
 }
 

@@ -88,7 +88,8 @@ class AxisSpills {
            weighted_squares_.empty();
   }
   bool any_of_sum(std::uint64_t output) const {
-    return sum_.contains(output) || products_.contains(output);
+    return !(sum_.empty() && products_.empty()) &&
+           (sum_.contains(output) || products_.contains(output));
   }
   bool any(std::uint64_t output) const {
     return !empty() && (any_of_sum(output) || any_of_absolute(output) ||

@@ -53,6 +53,9 @@ class AxisResults {
     const std::uint64_t count = taking_part(parts_.counts[output]);
     if (count == 0) return element(quiet_nan);
     if (weighted_ && parts_.spills.any_of_absolute(output)) return summarized(output);
+    if (!weighted_)
+      if (const auto simple = simple_quotient<Out>(parts_.sum[output], count))
+        return element(*simple);
     const auto quotient =
         weighted_
             ? rounded_quotient(parts_.sum[output], parts_.absolute[output], rounding_towards<Out>)
