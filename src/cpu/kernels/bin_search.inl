@@ -98,7 +98,10 @@ class EvenCells {
     return bounded < above_ ? bounded : above_;
   }
 
-  static std::int32_t nearest(double place) { return static_cast<std::int32_t>(place + 0.5); }
+  static std::int32_t nearest(double place) {
+    const double half_beyond = place + 0.5;
+    return static_cast<std::int32_t>(half_beyond);
+  }
   std::uint32_t unless_nan(T x, std::uint32_t region) const { return x == x ? region : nan_; }
 
   const Limit<T>* limits_;
