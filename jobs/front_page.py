@@ -125,7 +125,7 @@ def check_agreement(task, targets):
     ours = result_of("warpfold", task, targets["warpfold"])
     for peer, target in targets.items():
         if not numpy.allclose(result_of(peer, task, target), ours, rtol=1e-4):
-            sys.exit(f"error: {peer} and warpfold disagree on the task {task}")
+            sys.exit(f"front_page.py: error: {peer} and warpfold disagree on the task {task}")
 
 
 def measure_tasks(program, source, scratch, repeats):
@@ -162,7 +162,7 @@ def measure_prefixes(program, source, scratch):
     theirs = numpy.cumsum(field)[at]
     true = math.fsum(math.fsum(part.tolist()) for part in numpy.array_split(field, 1000))
     if ours[-1] != numpy.float32(true):
-        sys.exit(f"error: the last prefix is {ours[-1]}, the sum {true}")
+        sys.exit(f"front_page.py: error: the last prefix is {ours[-1]}, the sum {true}")
     return {"index": at.tolist(), "np.cumsum": theirs.tolist(), "warpfold": ours[at].tolist(),
             "sum": true}  # fmt: skip
 

@@ -4,7 +4,7 @@
 plot_bench.py REPORT.json... [-o FOLDER]
 
 Each report, written by --json, becomes a picture of the same name: for every group of measurements
-over sizes the rate of each contender (or its time, where that is what was asked for) with a band
+over sizes the rate of each contender (or its time, where that is what was requested) with a band
 from the slowest to the fastest run and the rate of a device-to-device copy; for a group at one size
 a bar for each contender.
 """

@@ -29,7 +29,7 @@ struct CompactResult {
   ElementType value_type = ElementType::f64;  ///< type of the written elements
   AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
   std::string output_dataset;                 ///< path of the dataset of elements
-  std::string indices_dataset;                ///< empty unless asked for
+  std::string indices_dataset;                ///< empty unless requested
   std::vector<std::uint64_t> shape;           ///< shape of the input, as selected
   std::uint64_t count = 0;                    ///< elements looked at
   std::uint64_t kept = 0;                     ///< elements written

@@ -100,7 +100,7 @@ struct LeftOutElements {
 struct ReduceResult {
   Summary summary;  ///< summary of all elements in view; none along axes or by labels
   std::vector<LabelSummary> labels;  ///< rising; also those of which no element is in view
-  /// The quantiles asked for: nothing of no elements; elements, if they are some, and otherwise
+  /// The quantiles requested: nothing of no elements; elements, if they are some, and otherwise
   /// doubles interpolated between two, both as numpy.quantile() has them of an array of doubles.
   std::vector<Value> quantiles;
   ElementFormat format;                       ///< as stored

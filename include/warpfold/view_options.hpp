@@ -17,7 +17,7 @@ enum class Matching : std::uint8_t { coordinates, position };
 struct ViewOptions {
   /// Files that each have a part of the dataset, under the same name: what they have is one
   /// dataset, each part behind the one before it along dimension `concat`. The first is the file
-  /// that is asked for. Types, other extents, and what attributes make of stored numbers must be
+  /// that is requested. Types, other extents, and what attributes make of stored numbers must be
   /// the same. Empty: that file alone.
   std::vector<std::string> files;
   Axis concat = 0;  ///< the dimension along which `files` are joined

@@ -109,7 +109,7 @@ class Model:
         return next((self.fits[kind] for kind in kinds if kind in self.fits), None)
 
     def scan_way(self, ranks):
-        """What scans go along: as asked for, or as the program that was measured does."""
+        """What scans go along: as requested, or as the program that was measured does."""
         has_both = any(row["quantity"] == BY_DOUBLING for row in self.rows)
         return self.way or (DOUBLING if has_both and ranks >= DOUBLING_RANKS else CHAIN)
 

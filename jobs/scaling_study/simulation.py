@@ -26,7 +26,7 @@ SIMULATED_BYTES = 2288  # of an accumulator's message, to which SMPI adds 16
 FIRST_TURN, ROUNDS = 1e-6, 3  # to find the seconds that a waiting rank has a shared core
 HEADER = ("workload", "scaling", "quantity", "ranks", "hosts", "measured ms", "model ms",
           "simulated ms", "simulated / measured")  # fmt: skip
-# Without a model of TCP; messages leave before they are asked for, as small ones do.
+# Without a model of TCP; messages leave before they are requested, as small ones do.
 SETTINGS = ("smpi/async-small-thresh:65536", "smpi/host-speed:1f", "smpi/simulate-computation:no",
             "smpi/wtime:0", "smpi/test:0", "network/model:CM02",
             "network/latency-factor:1", "network/bandwidth-factor:1", "network/weight-S:0",

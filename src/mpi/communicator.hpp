@@ -51,7 +51,7 @@ class Communicator {
   bool is_root() const { return rank_ == 0; }
   bool is_last() const { return rank_ == size_ - 1; }
 
-  /// The same on all ranks; collective when first asked for. Throws Error, on all ranks, as
+  /// The same on all ranks; collective when first requested. Throws Error, on all ranks, as
   /// ranks_of_doubling() does.
   ScanWay scan_way() const;
 
@@ -65,7 +65,7 @@ class Communicator {
   MPI_Comm communicator_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
-  mutable std::optional<ScanWay> scan_way_;  ///< once asked for
+  mutable std::optional<ScanWay> scan_way_;  ///< once requested
 };
 
 /// Names this host as the system does.

@@ -60,7 +60,7 @@ nb::list names_of(const std::vector<std::string>& texts) {
   return names;
 }
 
-/// Returns None on other ranks than 0; there whether several datasets were asked for, and of each
+/// Returns None on other ranks than 0; there whether several datasets were requested, and of each
 /// its name, why it was skipped, whether as reading it failed, what to_result(request, result)
 /// returns, and the notes of its data.
 template <class Result, class Request, class Compute, class ToResult>
@@ -89,7 +89,7 @@ nb::object answer(const Words& words, std::uintptr_t communicator, WatchedCall& 
   return nb::make_tuple(request.arguments.several, results);
 }
 
-/// Makes a dict of the names of what was asked for: values; names of datasets in the output; or
+/// Makes a dict of the names of what was requested: values; names of datasets in the output; or
 /// such dicts by label.
 nb::object reduce_result(const cli::ReduceRequest& request, const ReduceResult& result) {
   if (request.by_labels() && request.options.output.path.empty()) {

@@ -89,7 +89,7 @@ EFFECTS = {"ddof": {"var", "std"}, "overflow": {"sum"}}
 
 
 def setting_words(options, asked):
-    """The words of options that have an effect on what is asked for: others are refused."""
+    """The words of options that have an effect on what is requested: others are refused."""
     return [word for option, value in options.items()
             if option not in EFFECTS or EFFECTS[option] & set(asked)
             for word in (f"--{option}", value)]  # fmt: skip

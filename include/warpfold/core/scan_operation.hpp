@@ -20,7 +20,7 @@ std::string_view name_of(ScanOperation operation);
 /// Parses "sum", "min" or "max"; throws a usage Error that lists them for anything else.
 ScanOperation parse_scan_operation(std::string_view name);
 
-/// Returns the type of a scan's output where none is asked for: for sums of integers 64 bits of
+/// Returns the type of a scan's output where none is requested: for sums of integers 64 bits of
 /// their signedness, as NumPy's cumsum; the input's for everything else.
 ElementType default_scan_output(ElementType input, ScanOperation operation);
 

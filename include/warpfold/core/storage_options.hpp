@@ -6,7 +6,7 @@
 
 namespace warpfold {
 
-/// Storage options tell how a dataset is to be stored: contiguous unless chunks are asked for;
+/// Storage options tell how a dataset is to be stored: contiguous unless chunks are requested;
 /// filters need chunks, which are chosen where none are given.
 struct StorageOptions {
   /// The chunks' extents in elements; those beyond the dataset's become the dataset's.
@@ -16,9 +16,9 @@ struct StorageOptions {
   bool shuffle = false;              ///< HDF5's filter that groups bytes of equal weight
   bool fletcher32 = false;           ///< HDF5's checksum of each chunk
 
-  /// Tells whether chunks are asked for.
+  /// Tells whether chunks are requested.
   bool chunked() const { return choose_chunk_shape || !chunk_shape.empty(); }
-  /// Tells whether any filter is asked for.
+  /// Tells whether any filter is requested.
   bool filtered() const { return deflate_level || shuffle || fletcher32; }
 };
 

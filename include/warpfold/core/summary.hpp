@@ -20,10 +20,10 @@ enum class OverflowPolicy : std::uint8_t { error, wrap };
 /// integer.
 using Value = std::variant<std::monostate, double, int128>;
 
-/// A summary has results in the order they were asked for.
+/// A summary has results in the order they were requested.
 using Summary = std::vector<std::pair<Statistic, Value>>;
 
-/// Returns the result of a statistic; throws a usage Error where it wasn't asked for.
+/// Returns the result of a statistic; throws a usage Error where it wasn't requested.
 const Value& value_of(const Summary& summary, Statistic statistic);
 
 /// Summary options tell how statistics are made. NaN, propagated, makes sums and extrema NaN, and

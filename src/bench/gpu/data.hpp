@@ -10,7 +10,7 @@
 
 namespace warpfold::bench {
 
-/// Returns the data that were asked for, or `usual` where none were; of integers uniform ones.
+/// Returns the data that were requested, or `usual` where none were; of integers uniform ones.
 /// Throws a usage Error.
 std::vector<std::string> chosen_data(const Settings& settings, ElementType type,
                                      const std::vector<std::string>& usual);

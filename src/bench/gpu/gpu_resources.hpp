@@ -38,7 +38,7 @@ DeviceFacts current_device_facts();
 /// Collective. Throws Error.
 std::uint64_t memory_for_arrays(const RunOptions& options, const mpi::Communicator& communicator);
 
-/// Returns this rank's threads for exact answers: those asked for, or its part of its host's cores.
+/// Returns this rank's threads for exact answers: those requested, or its part of its host's cores.
 /// Collective.
 int threads_for_checks(const RunOptions& options, const mpi::Communicator& communicator);
 

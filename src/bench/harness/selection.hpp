@@ -7,21 +7,21 @@
 
 #include "warpfold/core/element_type.hpp"
 
-/// Choice of what a benchmark measures: the names and sizes that were asked for, as far as there is
+/// Choice of what a benchmark measures: the names and sizes that were requested, as far as there is
 /// room.
 namespace warpfold::bench {
 
-/// Returns the names that were asked for, or `usual` where none were. Throws a usage Error for one
+/// Returns the names that were requested, or `usual` where none were. Throws a usage Error for one
 /// that is not among `all`.
 std::vector<std::string> chosen_names(std::string_view what, const std::vector<std::string>& asked,
                                       const std::vector<std::string>& all,
                                       const std::vector<std::string>& usual);
 
-/// Returns the element types that were asked for, or `usual` where none were. Throws a usage Error.
+/// Returns the element types that were requested, or `usual` where none were. Throws a usage Error.
 std::vector<ElementType> chosen_types(const std::vector<std::string>& asked,
                                       const std::vector<ElementType>& usual);
 
-/// Returns the kernels that were asked for, of those that `variants` name and `others`; all where
+/// Returns the kernels that were requested, of those that `variants` name and `others`; all where
 /// none were. Throws a usage Error.
 template <class Variants>
 std::vector<std::string> chosen_kernels(const std::vector<std::string>& asked,

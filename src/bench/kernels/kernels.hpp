@@ -64,7 +64,7 @@ struct ClaimedScan {
 /// Counts the places that do not follow from the place before them (the first: from nothing), once
 /// what `stream` holds is done. None means, by induction, that the whole scan is right, where the
 /// operation is exact: for integers, extrema, and floats whose partial sums are integers within
-/// their significand. Exclusive extrema are not to be asked for. Throws Error for type pairs other
+/// their significand. Exclusive extrema are not to be requested. Throws Error for type pairs other
 /// than one type of 8 to 64 bits but f16 and bf16, or an integer and a wider one.
 std::uint64_t scan_mismatches(const ClaimedScan& scan, cudaStream_t stream);
 

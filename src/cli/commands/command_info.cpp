@@ -44,7 +44,7 @@ constexpr const char* info_examples = R"(warpfold info year.nc
 warpfold info year.nc temp
 mpirun -np 2 warpfold info year.nc temp --plan scan)";
 
-/// Tells the plan of a reduction, where none is asked for.
+/// Tells the plan of a reduction, where none is requested.
 Json plan_json(const pipeline::PlanReport& plan, std::size_t element_bytes) {
   return {{"threads", plan.threads},
           {"slab_elements", json_integer(plan.unit_elements)},
@@ -55,7 +55,7 @@ Json plan_json(const pipeline::PlanReport& plan, std::size_t element_bytes) {
           {"expected_bottleneck", with_flags(plan.bottleneck)}};
 }
 
-/// Tells the plan of the command that is asked for.
+/// Tells the plan of the command that is requested.
 Json plan_json(const std::string& command, const pipeline::PlanReport& plan,
                std::size_t element_bytes) {
   Json document = {{"command", command},

@@ -150,7 +150,7 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     return request_.result_names();
   }
 
-  /// Calls body(what it is asked for as, output) for each.
+  /// Calls body(what it is requested as, output) for each.
   template <class Body>
   void for_each_output(const ReduceResult& result, Body&& body) const {
     const std::vector<std::string> names = request_.result_names();

@@ -32,8 +32,8 @@ struct DatasetArguments {
 void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments);
 
 /// Has the view, with --concat, take the files that all names but the last stand for, and looks
-/// whether several datasets are asked for. Collective; throws the same Error on every rank, a usage
-/// Error where no dataset is named, or some are and all are asked for, too.
+/// whether several datasets are requested. Collective; throws the same Error on every rank, a usage
+/// Error where no dataset is named, or some are and all are requested, too.
 void take_files(DatasetArguments& arguments, ViewOptions& view,
                 const mpi::Communicator& communicator);
 

@@ -22,7 +22,7 @@
 
 namespace warpfold::cli {
 
-/// A report is what a command has to tell, in every form it may be asked for.
+/// A report is what a command has to tell, in every form in which it may be requested.
 struct Report {
   std::string text;  ///< for a reader; lines
   Json json;

@@ -120,12 +120,12 @@ void ReduceRequest::check_effects() const {
   };
   const bool has_factors = !options.weights.empty() || !options.times.empty();
   if (has_factors) refuse("--overflow", "products with weights and factors are summed as floats");
-  if (!takes_overflow()) refuse("--overflow", "no sum is asked for");
-  if (!takes_ddof()) refuse("--ddof", "neither var nor std is asked for");
+  if (!takes_overflow()) refuse("--overflow", "no sum is requested");
+  if (!takes_ddof()) refuse("--ddof", "neither var nor std is requested");
   const bool may_be_empty =
       std::ranges::any_of(options.statistics, &StatisticRow::takes_empty, row_of);
   if (!may_be_empty && quantile_names.empty())
-    refuse("--empty", "neither extrema nor sums nor quantiles are asked for");
+    refuse("--empty", "neither extrema nor sums nor quantiles are requested");
   if (options.view.files.empty() && options.view.mask.empty() && options.by.empty() && !has_factors)
     refuse("--match", "no other dataset is named");
 }

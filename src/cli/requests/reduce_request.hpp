@@ -26,15 +26,15 @@ class ReduceRequest {
 
   DatasetArguments arguments;
   ReduceOptions options;
-  std::vector<std::string> quantile_names;  ///< as they were asked for
+  std::vector<std::string> quantile_names;  ///< as they were requested
 
   bool along_axes() const { return !options.axes.empty(); }
   bool by_labels() const { return !along_axes() && !options.by.empty(); }
 
-  /// Returns the names of what was asked for, in the order of results: statistics, then quantiles.
+  /// Returns the names of what was requested, in the order of results: statistics, then quantiles.
   std::vector<std::string> result_names() const;
 
-  /// Tell whether `ddof` and `overflow` have a part in what was asked for.
+  /// Tell whether `ddof` and `overflow` have a part in what was requested.
   bool takes_ddof() const;
   bool takes_overflow() const;
 

@@ -26,7 +26,7 @@ class InterruptionHandlers {
 /// Returns what is set once the program was asked to leave; cleared by the next handlers.
 const std::atomic<bool>& interruption_requested();
 
-/// Returns the signal that asked for it; 0 where none did.
+/// Returns the signal that requested it; 0 where none did.
 int interrupting_signal();
 
 }  // namespace warpfold::cli

@@ -51,7 +51,7 @@ class ReportOutputs {
   /// also the report's own.
   void publish(const std::function<Report()>& make);
 
-  /// Returns where the run's metrics go; null where none are asked for, and on other ranks than 0.
+  /// Returns where the run's metrics go; null where none are requested, and on other ranks than 0.
   RunMetrics* metrics() { return metrics_ ? &*metrics_ : nullptr; }
 
   /// Notes that the command will publish nothing, as it failed.

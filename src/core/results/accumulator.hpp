@@ -37,7 +37,7 @@ struct ReduceNeeds {
   bool weighted = false;
 };
 
-/// An accumulator holds everything that one pass over elements of any type can be asked for,
+/// An accumulator holds everything that can be requested of one pass over elements of any type,
 /// exactly and without order: merging any partition in any order gives the same contents once
 /// normalized.
 struct Accumulator {

@@ -68,7 +68,7 @@ Error no_result(const StatisticRow& row, ElementType to, std::uint64_t output) {
                                   : "Choose `output_type` f64.");
 }
 
-/// Returns the type asked for, or that of values. Throws a usage Error for an integer type.
+/// Returns the type requested, or that of values. Throws a usage Error for an integer type.
 ElementType real_type(const StatisticRow& row, ElementType value,
                       std::optional<ElementType> asked) {
   if (asked && is_integer(*asked))

@@ -29,7 +29,7 @@ class LabelNumbers {
   std::uint64_t slot_of(std::uint64_t label) const;
   void grow();
 
-  std::uint32_t last_ = 0;             ///< that was asked for: equal labels often come in runs
+  std::uint32_t last_ = 0;             ///< that was requested: equal labels often come in runs
   std::vector<std::uint64_t> labels_;  ///< labels by number
   std::vector<std::uint32_t> slots_;   ///< a power of two of numbers, at least half of them free
 };

@@ -28,7 +28,7 @@ enum class ResultType : std::uint8_t {
   magnitude,   ///< u64 of integers, otherwise the values' own
   sum,         ///< for integers the requested type, by default 64 bits of their signedness
   magnitudes,  ///< for integers the requested type, by default u64
-  real         ///< a floating-point type: the one asked for, the values' own, or f64
+  real         ///< a floating-point type: the one requested, the values' own, or f64
 };
 
 /// Results along axes where no element takes part.

@@ -12,7 +12,7 @@ namespace warpfold::cpu {
 namespace {
 
 /// Takes a block as ranges of consecutive tiles: each thread packs what its range keeps at the
-/// range's beginning, and the packed parts are put together as they are asked for.
+/// range's beginning, and the packed parts are put together as they are requested.
 class HostCompactEngine final : public HostBlockEngine<CompactEngine> {
  public:
   HostCompactEngine(std::shared_ptr<ThreadPool> threads, const Kernels& kernels,

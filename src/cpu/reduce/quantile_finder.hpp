@@ -41,7 +41,7 @@ class QuantileFinder {
                       const ValueTable& table) = 0;
 
   /// Writes the quantiles of some lines, each one's of all lines behind those of the one before,
-  /// as elements of the type asked for in native byte order. What the lines hold is lost.
+  /// as elements of the type requested in native byte order. What the lines hold is lost.
   virtual void find(const ValueTable& table, const LineLayout& layout, ElementRange lines,
                     std::byte* out) = 0;
 };

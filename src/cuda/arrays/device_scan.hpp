@@ -31,7 +31,7 @@ class DeviceScan {
   /// Indices count from the array's start.
   Accumulator total(const void* input, std::uint64_t elements, cudaStream_t stream);
 
-  /// Does what ScanEngine::scan() does, of the array whose total() was asked for last, if it was
+  /// Does what ScanEngine::scan() does, of the array whose total() was requested last, if it was
   /// since the last scan(); the place counts from the array's start. `output` is memory of its own,
   /// or `input` where sizes are equal. What is put into `stream` later meets the prefixes; the call
   /// may return before they are there.

@@ -89,7 +89,7 @@ __device__ inline std::uint64_t magnitude_of(std::int64_t value) {
 }
 __device__ inline std::uint64_t magnitude_of(std::uint64_t value) { return value; }
 
-/// A column's sums while one thread adds to them. Those not asked for stay untouched.
+/// A column's sums while one thread adds to them. Those not requested stay untouched.
 template <ReduceKind kind>
 class ColumnSums {
   static constexpr bool more = kind == ReduceKind::any || kind == ReduceKind::products;

@@ -120,7 +120,7 @@ class CudaCompactEngine final : public BlockEngineOf<CompactEngine, CompactBlock
     validate_piece(block, offset, count);
     const CompactBlock& from = this->block(block);
     if (offset + count > from.count())
-      throw Error("kept elements up to " + std::to_string(offset + count) + " were asked for",
+      throw Error("kept elements up to " + std::to_string(offset + count) + " were requested",
                   "the block kept " + std::to_string(from.count()), "");
     device().activate();
     return from;

@@ -95,7 +95,7 @@ struct alignas(1024) BlockMemory {
            static_cast<std::size_t>(segments - 1) * sizeof(SegmentMemory<Vectors>);
   }
 
-  /// To be asked for in each function, so that the compiler knows what kind of memory it is.
+  /// To be requested in each function, so that the compiler knows what kind of memory it is.
   static __device__ BlockMemory& own() { return *dynamic_shared<BlockMemory>(); }
 
   /// The digits of a segment's aggregate at full width.

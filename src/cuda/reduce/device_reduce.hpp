@@ -73,7 +73,7 @@ class DeviceReduce {
   static constexpr std::size_t kinds_of_needs = 16;
 
   int multiprocessors_;
-  /// The device's blocks, by element type and needs; 0 where not asked for yet.
+  /// The device's blocks, by element type and needs; 0 where not requested yet.
   std::array<std::array<int, kinds_of_needs>, std::size(all_element_types)> resident_blocks_{};
   bool under_way_ = false;
   ReduceNeeds needs_;

@@ -38,7 +38,7 @@ void launch_resident(const char* action, void (*kernel)(Parameter), const Launch
         action);
 }
 
-/// Returns the shared memory of the block that its launch asked for, aligned to 1024 bytes.
+/// Returns the shared memory of the block that its launch requested, aligned to 1024 bytes.
 template <class T>
 __device__ T* dynamic_shared() {
   extern __shared__ __align__(1024) std::byte warpfold_dynamic_shared[];

@@ -66,7 +66,7 @@ class StagingBuffers {
   /// Returns what was filled last, to be copied.
   StagingBuffer& take() {
     if (!std::exchange(filled_, false))
-      throw Error("a slab was handed over before memory for it was asked for", "", "");
+      throw Error("a slab was handed over before memory for it was requested", "", "");
     return buffers_[std::exchange(turn_, (turn_ + 1) % buffers_.size())];
   }
 

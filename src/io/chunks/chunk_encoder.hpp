@@ -29,7 +29,7 @@ struct ChunkSize {
 };
 
 /// Applies a dataset's filters without the HDF5 library: shuffle, deflate, fletcher32, those that
-/// are asked for, in this order. One object serves one thread.
+/// are requested, in this order. One object serves one thread.
 class ChunkEncoder {
  public:
   ChunkEncoder(const StorageOptions& storage, std::size_t element_bytes);

@@ -74,7 +74,7 @@ void mark_unfiltered_edges(const DatasetInfo& info, const ChunkGrid& grid, Chunk
 }
 
 /// Has what the files of a dataset's parts say of the chunks that are selected, read when it is
-/// asked for.
+/// requested.
 class PartIndices {
  public:
   explicit PartIndices(const DatasetInfo& info) : parts_(info) {

@@ -281,7 +281,7 @@ void take_path(DatasetInfo& info, ReadPath wanted, const std::string& problem) {
   if (wanted == ReadPath::automatic || wanted == info.path) return;
   if (wanted == ReadPath::library) {
     info.path = ReadPath::library;
-    info.path_reason = "it was asked for";
+    info.path_reason = "it was requested";
     return;
   }
   const std::string name = wanted == ReadPath::direct ? "direct" : "chunk";

@@ -13,7 +13,7 @@ namespace warpfold::io {
 /// Returns how many files of one kind a process should have open, of those that it may have.
 std::size_t most_files_open();
 
-/// Opens numbered things when they are asked for, and keeps the last few open. Threads may ask at
+/// Opens numbered things when they are requested, and keeps the last few open. Threads may ask at
 /// once.
 template <class Thing>
 class KeptOpen {

@@ -41,7 +41,7 @@ class Chooser {
       add(ChosenDataset{name, true, ""});
   }
 
-  /// Notes of those that no name asked for which are coordinates.
+  /// Notes of those that no name requested which are coordinates.
   void leave_out_coordinates() {
     if (std::ranges::all_of(chosen_, &ChosenDataset::by_name)) return;
     const std::set<std::string> coordinates = io::coordinates_among(file_, names_there());

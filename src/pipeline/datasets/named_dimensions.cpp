@@ -213,7 +213,7 @@ std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& inf
       description.first = coordinate.at(0);
       description.last = coordinate.at(coordinate.size() - 1);
     } catch (const Error&) {
-      continue;  // texts are no numbers, and what is damaged is not what was asked for
+      continue;  // texts are no numbers, and what is damaged is not what was requested
     }
   }
   return descriptions;

@@ -16,7 +16,7 @@ namespace warpfold::pipeline {
 
 enum class PlannedCommand { reduce, histogram, scan, compact };
 
-/// A command whose plan is asked for, with default options but for its axes.
+/// A command whose plan is requested, with default options but for its axes.
 struct PlanRequest {
   PlannedCommand command = PlannedCommand::reduce;
   std::vector<Axis> axes;  ///< any number for a reduction, at most one for a scan

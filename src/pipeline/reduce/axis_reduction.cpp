@@ -23,7 +23,7 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// Throws where an extremum of nothing is asked for, as NumPy does.
+/// Throws where an extremum of nothing is requested, as NumPy does.
 void require_rows(const AxisShape& array, const ReduceOptions& options) {
   if (array.rows() > 0 || array.outputs() == 0) return;
   const auto found = std::ranges::find_if(
@@ -114,7 +114,7 @@ std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutpu
   return stages;
 }
 
-/// Returns the groups along the first axis, if any are asked for, and has outputs get the dimension
+/// Returns the groups along the first axis, if any are requested, and has outputs get the dimension
 /// of their labels. Collective.
 std::optional<AxisGroups> groups_along(std::span<const std::int64_t> axes,
                                        const ReduceOptions& options, DatasetView& view,

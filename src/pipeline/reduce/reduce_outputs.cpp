@@ -24,7 +24,7 @@ std::vector<std::string> dropped_of_extrema(const DatasetView& view, const Reduc
   return names;
 }
 
-/// Returns what takes the place of 0 in sums of no elements where that was asked for; throws a
+/// Returns what takes the place of 0 in sums of no elements where that was requested; throws a
 /// usage Error for what their type can't hold.
 Value chosen_zero(const AxisOutput& output, const ReduceOptions& options) {
   const bool may_be_chosen = row_of(output.statistic).of_nothing == OfNothing::zero_or_chosen;

@@ -18,7 +18,7 @@ namespace warpfold::pipeline {
 bool reads_chunks(const io::DatasetInfo& info);
 
 /// Source of regions of a dataset: its chunks if these are read one by one, otherwise any elements
-/// that are asked for.
+/// that are requested.
 class RegionSource {
  public:
   /// Borrows the dataset; what readers do is seen in the registry. Where chunks are read, they are

@@ -50,11 +50,11 @@ WorkNeeds needs_of_compaction(ElementType widest_output);
 
 /// Means that one of several ranks works with.
 struct Means {
-  int threads = 1;  ///< as asked for, or its share of the cores
+  int threads = 1;  ///< as requested, or its share of the cores
   bool gpu = false;
   int ranks = 1;
   bool threads_are_asked_for = false;
-  std::uint64_t slab_bytes = 0;     ///< as asked for, or 0
+  std::uint64_t slab_bytes = 0;     ///< as requested, or 0
   std::uint64_t thread_memory = 0;  ///< bytes that a thread may take for outputs of whole chunks
 };
 

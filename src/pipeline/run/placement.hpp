@@ -66,7 +66,7 @@ struct CoreBinding {
   int host_ranks = 1;
   int host_cores = 1;         ///< that the host lets the job use
   int cores = 1;              ///< this rank's share of those it is bound to
-  int threads = 0;            ///< asked for; 0: none
+  int threads = 0;            ///< requested; 0: none
   bool far_from_gpu = false;  ///< none of the cores is on the NUMA node of its GPU
 };
 

@@ -26,14 +26,14 @@ namespace warpfold::pipeline {
 /// Hardware that a rank is to compute with.
 struct BackendPlacement {
   std::optional<cuda::DeviceOptions> gpu;  ///< none: the cpu backend
-  int threads = 1;                         ///< as asked for, or this rank's share of the cores
+  int threads = 1;                         ///< as requested, or this rank's share of the cores
   std::string fallback;                    ///< why an automatic choice took the cpu, or empty
   std::string binding_note;                ///< how the cores it is bound to slow it, or empty
   std::vector<int> near_gpu;  ///< hardware threads on its NUMA node; none where there is one
 };
 
 /// Chooses this rank's place: its GPU (GpuPlacement), and its share of the host's cores.
-/// Collective. Throws on every rank where a GPU is asked for and missing, and where several ranks
+/// Collective. Throws on every rank where a GPU is requested and missing, and where several ranks
 /// would meet on one GPU without `share_gpu`.
 BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator);
 

@@ -71,7 +71,7 @@ def reduce(
 
     `file`: a path, an open h5py.File or h5py.Dataset, or several paths with `concat`; or an array
     in memory or on a CUDA device (with `__cuda_array_interface__`), of which `ops`, `nan`,
-    `overflow`, `ddof` and `comm` can be asked for, and each rank has a part, in rank order.
+    `overflow`, `ddof` and `comm` can be requested, and each rank has a part, in rank order.
 
     `ops`: names, in a string with commas or a list: count, sum, mean, var, std, min, max, argmin,
     argmax, l1, l2, linf, nan_count, inf_count, all; of files also median, q05, q0.999 and the like.
@@ -118,7 +118,7 @@ def scan(
     row-major order or along an axis. Each prefix of floats is the exact one, rounded once.
 
     `file` is as reduce() has it; of an array `op`, `exclusive`, `output_type`, `overflow` and
-    `comm` can be asked for. Of an array on a device `out` gets the prefixes: an array there, of as
+    `comm` can be requested. Of an array on a device `out` gets the prefixes: an array there, of as
     many elements; it may be the input.
 
     Returns an array of the dataset's shape (with `offsets`, of one dimension and one element more),

@@ -56,7 +56,7 @@ def test_host_memory_does_not_grow_with_the_dataset(folder, read_path, chunk):
 
 
 def test_host_memory_does_not_grow_with_the_number_of_chunks(folder):
-    """HDF5 keeps kilobytes for each chunk of what it is asked for."""
+    """HDF5 keeps kilobytes for each chunk that is read."""
     values = np.arange(600_000, dtype="i4").reshape(1200, 500)
     with h5py.File(folder / "in.h5", "w", libver="latest") as file:
         made = file.create_dataset("values", values.shape, "i4", chunks=(2, 5))

@@ -334,7 +334,7 @@ def test_no_study_no_table(folder):
     refused(scaling("plot", folder), "Collect the study first")
 
 
-# sbatch as far as `submit` needs it: carries each job out at once, and tells what it was asked for.
+# sbatch as far as `submit` needs it: carries each job out at once, and tells what was requested.
 SBATCH = """#!/bin/sh
 echo "$@" >> "$SBATCH_LOG"
 for word; do script=$word; done

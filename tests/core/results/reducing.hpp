@@ -12,7 +12,7 @@
 
 namespace warpfold::testing {
 
-/// All that elements without weights can be asked for.
+/// All that can be requested of elements without weights.
 inline constexpr ReduceNeeds everything{true, true, true, true};
 
 /// The element whose value_bits() are `bits`.
