@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace warpfold::cpu {
 namespace {
 
 template <class Value>
-class ChunkedAxisReducer final : public AxisReducer {
+class ChunkedAxisReducer final : public LabelReducer {
  public:
   ChunkedAxisReducer(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
                      ReduceNeeds needs)
@@ -27,6 +28,10 @@ class ChunkedAxisReducer final : public AxisReducer {
         reducer_(kernels, outputs_) {}
 
   void begin(std::uint64_t outputs) override { outputs_.begin(outputs); }
+
+  void label(std::span<const std::uint32_t> numbers, std::uint64_t outputs) override {
+    outputs_.label(numbers, outputs);
+  }
 
   AxisParts finish() override { return outputs_.finish(); }
 
@@ -63,7 +68,7 @@ class ChunkedAxisReducer final : public AxisReducer {
       values_.for_each_counted(elements, row.source, row.elements, {indices, row.target},
                                [&](Value value, std::uint64_t i) {
                                  const std::uint64_t place = row.target + i;
-                                 outputs_.count(place % outputs_.outputs());
+                                 outputs_.count(place % outputs_.row_places());
                                  reducer_.reduce_element(value, place);
                                });
     });
@@ -89,20 +94,23 @@ class ChunkedAxisReducer final : public AxisReducer {
   AxisValueReducer<Value> reducer_;
 };
 
-std::unique_ptr<AxisReducer> make_chunked_reducer(const Kernels& kernels, ElementFormat format,
-                                                  const Decoding& decoding, ReduceNeeds needs) {
-  return visit_value_type(format.type, decoding, [&](auto value) -> std::unique_ptr<AxisReducer> {
+std::unique_ptr<LabelReducer> make_chunked_reducer(const Kernels& kernels, ElementFormat format,
+                                                   const Decoding& decoding, ReduceNeeds needs) {
+  return visit_value_type(format.type, decoding, [&](auto value) -> std::unique_ptr<LabelReducer> {
     return std::make_unique<ChunkedAxisReducer<decltype(value)>>(kernels, format, decoding, needs);
   });
 }
 
 /// Integers of type T reduced as the floats of equal value.
 template <class T>
-class IntegersAsFloats final : public AxisReducer {
+class IntegersAsFloats final : public LabelReducer {
  public:
-  explicit IntegersAsFloats(std::unique_ptr<AxisReducer> floats) : floats_(std::move(floats)) {}
+  explicit IntegersAsFloats(std::unique_ptr<LabelReducer> floats) : floats_(std::move(floats)) {}
 
   void begin(std::uint64_t outputs) override { floats_->begin(outputs); }
+  void label(std::span<const std::uint32_t> numbers, std::uint64_t outputs) override {
+    floats_->label(numbers, outputs);
+  }
   void reduce(const StagedChunks& slab, const std::byte* staging) override {
     floats_->reduce(slab, staging);
   }
@@ -123,18 +131,18 @@ class IntegersAsFloats final : public AxisReducer {
     }
   }
 
-  std::unique_ptr<AxisReducer> floats_;
+  std::unique_ptr<LabelReducer> floats_;
 };
 
 }  // namespace
 
-std::unique_ptr<AxisReducer> make_axis_reducer(const Kernels& kernels, ElementFormat format,
-                                               const Decoding& decoding, ReduceNeeds needs) {
+std::unique_ptr<LabelReducer> make_axis_reducer(const Kernels& kernels, ElementFormat format,
+                                                const Decoding& decoding, ReduceNeeds needs) {
   const std::optional<Decoding> floats =
       decoding.selects_all() ? std::nullopt : as_floats(decoding, format.type);
   auto reducer = make_chunked_reducer(kernels, format, floats.value_or(decoding), needs);
   if (!floats) return reducer;
-  return visit_element_type(format.type, [&](auto element) -> std::unique_ptr<AxisReducer> {
+  return visit_element_type(format.type, [&](auto element) -> std::unique_ptr<LabelReducer> {
     using T = decltype(element);
     if constexpr (std::is_integral_v<T>)
       return std::make_unique<IntegersAsFloats<T>>(std::move(reducer));

@@ -54,7 +54,7 @@ class AxisValueReducer {
   /// some columns, or lines.
   template <class Body>
   void for_each_tile(const ChunkAxes& axes, std::uint64_t elements, Body&& body) const {
-    const ChunkAxes rows = axes.in_rows(outputs_.outputs());
+    const ChunkAxes rows = axes.in_rows(outputs_.row_places());
     rows.for_each_tile(tile_counts(rows, elements), body);
   }
 
@@ -78,7 +78,7 @@ class AxisValueReducer {
     return counts;
   }
 
-  bool is_reduced(const ChunkAxis& axis) const { return axis.target % outputs_.outputs() == 0; }
+  bool is_reduced(const ChunkAxis& axis) const { return axis.target % outputs_.row_places() == 0; }
 
   void reduce_one_by_one(const Value* x, const ChunkAxes& axes) {
     axes.for_each_beside({}, [&](std::uint64_t source, std::uint64_t target) {
@@ -89,7 +89,7 @@ class AxisValueReducer {
   /// Returns the axis of kept dimensions whose outputs are `target` apart; -1 where there is none.
   int axis_of_target(const ChunkAxes& axes, std::uint64_t target) const {
     for (int i = axes.size() - 1; i >= 0; --i)
-      if (axes[i].target == target && target < outputs_.outputs()) return i;
+      if (axes[i].target == target && target < outputs_.row_places()) return i;
     return -1;
   }
 
@@ -104,7 +104,7 @@ class AxisValueReducer {
   /// Elements side by side in the chunk go to places side by side.
   void reduce_side_by_side(const Value* x, const ChunkAxes& axes, int inner) {
     const std::uint64_t n = axes[inner].count;
-    const int row = n < outputs_.outputs() ? row_axis(axes) : -1;
+    const int row = n < outputs_.row_places() ? row_axis(axes) : -1;
     if (row >= 0 && follow_one_another(axes[row], n)) return reduce_groups(x, axes, row);
     const int group = row < 0 || n > short_row ? -1 : axis_of_target(axes, n);
     if (group >= 0) return reduce_packed(x, axes, row, group);

@@ -59,9 +59,8 @@ constexpr std::size_t columns_of_groups(std::size_t group, std::uint64_t element
   return maximum;
 }
 
-/// One thread's reduction of matrices into outputs: place p belongs to output p % outputs and to
-/// row p / outputs. Sums run down the columns of tiles, in as few doubles as hold them exactly, and
-/// are then added to the outputs' own.
+/// One thread's reduction of matrices into outputs. Sums run down the columns of tiles, in as few
+/// doubles as hold them exactly, and are then added to the outputs' own.
 template <class T>
 class ColumnReducer {
  public:
@@ -72,7 +71,7 @@ class ColumnReducer {
         levels_(kernels),
         finite_terms_(kernels, outputs, levels_) {}
 
-  /// `rows(r)` is the index that an extremum in row r has.
+  /// An extremum at place p has index rows(p / outputs.places_of_index()).
   void reduce(const T* x, const PlacedMatrix& matrix, const BoxIndices& rows) {
     for (std::size_t r = 0; r < matrix.rows; r += row_tile) {
       for (std::size_t c = 0; c < matrix.columns; c += column_tile) {
@@ -88,7 +87,7 @@ class ColumnReducer {
   /// Reduces `n` elements of consecutive places.
   void reduce_run(const T* x, std::uint64_t n, std::uint64_t place, const BoxIndices& rows) {
     // Short rows lie side by side in a tile's.
-    const std::uint64_t outputs = outputs_.outputs();
+    const std::uint64_t outputs = outputs_.row_places();
     const bool is_short = 2 * outputs <= column_tile;
     const std::uint64_t width = is_short ? columns_of_groups(outputs, n) : outputs;
     const std::size_t group = is_short ? outputs : 0;
@@ -99,14 +98,8 @@ class ColumnReducer {
   }
 
   void reduce_element(T x, std::uint64_t place, const BoxIndices& rows) {
-    const std::uint64_t outputs = outputs_.outputs();
-    reduce_element(x, place % outputs, [&] { return rows(place / outputs); });
-  }
-
-  /// Reduces an element of one output; `index()` is the index that an extremum has there.
-  template <class Index>
-  void reduce_element(T x, std::uint64_t output, const Index& index) {
-    AxisParts& parts = outputs_.parts();
+    const std::uint64_t output = place % outputs_.row_places();
+    const auto index = [&] { return rows(place / outputs_.places_of_index()); };
     if constexpr (floating) {
       if (!std::isfinite(x))
         count_special(x, output, index);
@@ -117,8 +110,8 @@ class ColumnReducer {
       add_integer(x, output);
     }
     if (!outputs_.needs().extrema) return;
-    merge_extremum(parts.minimum[output], x, index, 0);
-    merge_extremum(parts.maximum[output], x, index, ~std::uint64_t{0});
+    merge_extremum(outputs_.minimum(output), x, index, 0);
+    merge_extremum(outputs_.maximum(output), x, index, ~std::uint64_t{0});
   }
 
  private:
@@ -135,7 +128,7 @@ class ColumnReducer {
   }
 
   void find_outputs(const PlacedMatrix& tile) {
-    const std::uint64_t outputs = outputs_.outputs();
+    const std::uint64_t outputs = outputs_.row_places();
     const std::size_t group = tile.group == 0 ? tile.columns : std::min(tile.group, tile.columns);
     const std::uint64_t first = tile.first_place % outputs;
     side_by_side_ = first + group <= outputs;
@@ -170,14 +163,14 @@ class ColumnReducer {
 
   template <class Index>
   void count_special(T x, std::uint64_t output, const Index& index) {
-    AxisCounts& counts = outputs_.parts().counts[output];
+    AxisCounts& counts = outputs_.counts(output);
     if (outputs_.is_left_out(x)) return outputs_.leave_out(output, 1);
     if (!std::isnan(x)) {
       ++(x > 0 ? counts.positive_infinities : counts.negative_infinities);
       return;
     }
     ++counts.nan;
-    std::uint64_t& first = outputs_.parts().first_nan[output];
+    std::uint64_t& first = outputs_.first_nan(output);
     first = std::min(first, index());
   }
 
@@ -207,7 +200,7 @@ class ColumnReducer {
 
   std::uint64_t row_index(const PlacedMatrix& tile, std::size_t r, std::size_t c,
                           const BoxIndices& rows) const {
-    return rows(tile.place(r, c) / outputs_.outputs());
+    return rows(tile.place(r, c) / outputs_.places_of_index());
   }
 
   /// Adds the columns' terms to their outputs' sums; returns false and leaves them where the levels
@@ -323,8 +316,8 @@ class ColumnReducer {
     std::fill_n(maximum_, tile.columns, floating ? -Limits::infinity() : Limits::lowest());
     kernels_.column_extrema(x, tile.rows, tile.stride, tile.columns, min_, maximum_);
     for (std::size_t c = 0; c < tile.columns; ++c) {
-      merge_extremum(outputs_.parts().minimum[output_[c]], x, tile, c, rows, min_[c], 0);
-      merge_extremum(outputs_.parts().maximum[output_[c]], x, tile, c, rows, maximum_[c],
+      merge_extremum(outputs_.minimum(output_[c]), x, tile, c, rows, min_[c], 0);
+      merge_extremum(outputs_.maximum(output_[c]), x, tile, c, rows, maximum_[c],
                      ~std::uint64_t{0});
     }
   }

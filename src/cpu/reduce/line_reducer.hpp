@@ -63,11 +63,13 @@ class LineReducer {
   }
 
   std::uint64_t first_output(const PlacedLines& tile) const {
-    return tile.first_place % outputs_.outputs();
+    return tile.first_place % outputs_.row_places();
   }
 
-  ElementIndices indices_of(const PlacedLines& tile, const BoxIndices& rows) const {
-    return {rows, tile.first_place / outputs_.outputs(), tile.element_places / outputs_.outputs()};
+  /// Returns the indices of line k.
+  ElementIndices indices_of(const PlacedLines& tile, std::size_t k, const BoxIndices& rows) const {
+    const std::uint64_t places = outputs_.places_of_index();
+    return {rows, (tile.first_place + k) / places, tile.element_places / places};
   }
 
   void reduce_floats(const T* x, const PlacedLines& tile, const BoxIndices& rows) {
@@ -78,7 +80,7 @@ class LineReducer {
         [&](const FloatRows<T>& lines, Term term) { add_one_by_one(lines, term, output); },
         [&](std::size_t k, const SpecialCounts& specials) {
           count_specials(x + k * tile.stride, tile.elements, specials, output + k,
-                         indices_of(tile, rows));
+                         indices_of(tile, k, rows));
         });
   }
 
@@ -102,8 +104,7 @@ class LineReducer {
 
   void count_specials(const T* line, std::size_t n, const SpecialCounts& specials,
                       std::uint64_t output, const ElementIndices& indices) {
-    AxisParts& parts = outputs_.parts();
-    AxisCounts& counts = parts.counts[output];
+    AxisCounts& counts = outputs_.counts(output);
     const auto left_out = static_cast<std::int64_t>(
         std::count_if(line, line + n, [&](T value) { return outputs_.is_left_out(value); }));
     outputs_.leave_out(output, static_cast<std::uint64_t>(left_out));
@@ -113,7 +114,7 @@ class LineReducer {
     if (specials.nan == left_out) return;
     const auto is_nan = [&](T value) { return value != value && !outputs_.is_left_out(value); };
     const auto place = std::find_if(line, line + n, is_nan) - line;
-    std::uint64_t& first = parts.first_nan[output];
+    std::uint64_t& first = outputs_.first_nan(output);
     first = std::min(first, indices(static_cast<std::uint64_t>(place)));
   }
 
@@ -156,15 +157,14 @@ class LineReducer {
   }
 
   void reduce_extrema(const T* x, const PlacedLines& tile, const BoxIndices& rows) {
-    AxisParts& parts = outputs_.parts();
     const std::uint64_t first = first_output(tile);
-    const ElementIndices indices = indices_of(tile, rows);
     for (std::size_t k = 0; k < tile.lines; ++k) {
       const T* const line = x + k * tile.stride;
+      const ElementIndices indices = indices_of(tile, k, rows);
       const MinMax<T> range = kernels_.extrema(line, tile.elements);
-      merge_extremum(parts.minimum[first + k], line, tile.elements, indices, range.minimum, 0,
+      merge_extremum(outputs_.minimum(first + k), line, tile.elements, indices, range.minimum, 0,
                      kernels_.find);
-      merge_extremum(parts.maximum[first + k], line, tile.elements, indices, range.maximum,
+      merge_extremum(outputs_.maximum(first + k), line, tile.elements, indices, range.maximum,
                      ~std::uint64_t{0}, kernels_.find);
     }
   }

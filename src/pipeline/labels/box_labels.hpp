@@ -7,7 +7,7 @@
 
 #include "core/engine/stage_timer.hpp"
 #include "cpu/machine/page_buffer.hpp"
-#include "cpu/reduce/label_reducer.hpp"
+#include "cpu/reduce/label_decoder.hpp"
 #include "pipeline/labels/label_job.hpp"
 #include "pipeline/regions/region_reader.hpp"
 

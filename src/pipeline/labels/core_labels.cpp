@@ -2,7 +2,7 @@
 
 #include "core/engine/stage_timer.hpp"
 #include "cpu/machine/page_buffer.hpp"
-#include "cpu/reduce/label_reducer.hpp"
+#include "cpu/reduce/axis_reducer.hpp"
 #include "pipeline/labels/box_labels.hpp"
 #include "pipeline/labels/label_job.hpp"
 #include "pipeline/regions/staging.hpp"
@@ -20,13 +20,20 @@ class CoreLabelConsumer final : public Consumer {
         element_bytes_(size_of(job.view.info().format.type)),
         staging_(staging_bytes(job.boxes, job.elements)),
         reader_(job.elements),
-        reducer_(cpu::make_label_reducer(job.view.info().format, job.view.decoding, job.needs)),
+        reducer_(cpu::make_axis_reducer(cpu::choose_kernels(), job.view.info().format,
+                                        job.view.decoding, job.needs)),
         reducing_(thread.stages, job.core_stage()),
         combining_(thread.stages, stage::combine),
-        labels_(job, reducing_) {}
+        labels_(job, reducing_) {
+    reducer_->begin(0);
+  }
 
   void take(const PassItem& item) override {
-    reduce(job_.boxes.box(0, item.number));
+    const std::uint64_t tile = job_.boxes.tile(item.number);
+    const ElementRange boxes = job_.boxes.boxes(item.number);
+    for (std::uint64_t box = boxes.first; box < boxes.end() && !thread_.stop.stop_requested();
+         ++box)
+      reduce(job_.boxes.box(tile, box));
     if (labels_.numbers().size() >= max_labels_of_thread) finish();
   }
 
@@ -37,6 +44,7 @@ class CoreLabelConsumer final : public Consumer {
       const std::lock_guard lock(job_.mutex);
       job_.totals.merge(labels_.numbers().labels(), parts);
     });
+    reducer_->begin(0);
     labels_.restart();
   }
 
@@ -49,12 +57,10 @@ class CoreLabelConsumer final : public Consumer {
 
  private:
   void reduce(const Hyperslab& box) {
-    labels_.number(box);
+    if (labels_.number(box)) reducer_->label(labels_.places(), labels_.numbers().size());
     const std::uint64_t bytes = box.elements() * element_bytes_;
     const StagedChunks slab = reader_.read(box, row_major_strides(box.count), staging_.span());
-    reducing_.time(bytes, [&] {
-      reducer_->reduce(slab, staging_.span().data(), labels_.places(), labels_.numbers().size());
-    });
+    reducing_.time(bytes, [&] { reducer_->reduce(slab, staging_.span().data()); });
     thread_.done += bytes;
   }
 

@@ -4,15 +4,18 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "core/engine/backend.hpp"
 #include "cpu/machine/machine.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/message.hpp"
 #include "pipeline/labels/label_job.hpp"
+#include "pipeline/regions/axis_shape.hpp"
 #include "pipeline/regions/staging.hpp"
 #include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/collective.hpp"
@@ -45,6 +48,18 @@ void combine(LabelTotals& totals, const mpi::Communicator& communicator) {
     });
   }
   mpi::throw_on_all_ranks(failure, communicator);
+}
+
+/// Returns needs of boxes of which those that follow one another have the same labels, where cores
+/// reduce them; those of a GPU are long. Collective.
+WorkNeeds needs_of(const io::DatasetInfo& info, const DatasetLabels& labels, const Run& run) {
+  const std::uint64_t by_cores = run.place.gpu ? 0 : 1;
+  if (mpi::minimum({by_cores}, run.communicator).front() == 0) return {.items = Items::boxes};
+  std::vector<int> along(info.shape.size() - labels.shape.size());
+  std::iota(along.begin(), along.end(), 0);
+  return {.items = Items::parts_of_tiles,
+          .array = AxisShape(info.shape, along),
+          .max_outputs = info.elements};
 }
 
 /// Returns the engine that this rank's GPU offers for its boxes, or null where cores are to reduce
@@ -91,7 +106,7 @@ LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const Reduce
                           Run& run, std::vector<StageTiming>& stages) {
   const mpi::Communicator& communicator = run.communicator;
   if (view.info().elements == 0) return {view.value_type(), needs};
-  const WorkPlan plan = plan_work(view.info(), {.items = Items::boxes}, run);
+  const WorkPlan plan = plan_work(view.info(), needs_of(view.info(), labels, run), run);
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, plan.sizes.threads);
   std::optional<LabelTotals> result;
