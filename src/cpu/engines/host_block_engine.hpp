@@ -102,13 +102,13 @@ class HostBlockEngine : public Interface {
  public:
   int blocks() const final { return inputs_.blocks(); }
   std::uint64_t block_elements() const final { return block_elements_; }
-  Ticket take(int thread, int block, ElementRange places) final {
+  Ticket take(int thread, int block, ElementRange places) override {
     return inputs_.take(thread, block, places);
   }
-  void submit(const Ticket& ticket, const StagedChunks& piece) final {
+  void submit(const Ticket& ticket, const StagedChunks& piece) override {
     inputs_.submit(ticket, piece);
   }
-  std::vector<StageTiming> timings() const final { return {}; }
+  std::vector<StageTiming> timings() const override { return {}; }
 
  protected:
   /// Holds elements as `held` says, decoded where there are decoders, one for each thread.

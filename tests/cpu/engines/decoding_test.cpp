@@ -91,11 +91,14 @@ void expect_compact(Backend& backend, const std::vector<Stored>& elements, ByteO
   Kept<Value> kept;
   for (std::uint64_t first = 0; first < elements.size(); first += engine->block_elements()) {
     const auto n = std::min<std::uint64_t>(engine->block_elements(), elements.size() - first);
-    const auto begin = elements.begin() + static_cast<std::ptrdiff_t>(first);
-    const Ticket ticket = engine->take(0, 1, {0, n});
-    put_elements(std::vector<Stored>(begin, begin + static_cast<std::ptrdiff_t>(n)), order,
-                 ticket.memory.data());
-    engine->submit(ticket, staged_run({}, {0, n}));
+    for (std::uint64_t place = 0; place < n; place += piece) {
+      const std::uint64_t size = std::min(piece, n - place);
+      const auto begin = elements.begin() + static_cast<std::ptrdiff_t>(first + place);
+      const Ticket ticket = engine->take(0, 1, {place, size});
+      put_elements(std::vector<Stored>(begin, begin + static_cast<std::ptrdiff_t>(size)), order,
+                   ticket.memory.data());
+      engine->submit(ticket, staged_run({}, {place, size}, first));
+    }
     const std::uint64_t count = engine->keep(1, first, n);
     for (std::uint64_t at = 0; at < count; at += piece) {
       const std::uint64_t size = std::min(piece, count - at);
