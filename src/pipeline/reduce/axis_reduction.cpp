@@ -200,7 +200,7 @@ ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
     if (array.outputs() > 0) stages = fill(staged, result.outputs, work, run);
   });
   run_on_all(run.communicator, [&] { run.backend.get(); });
-  append(stages, staged.finish(run.monitor, run.place.threads));
+  add_up(stages, staged.finish(run.monitor, run.place.threads));
 
   describe_view(view, result);
   result.axes = array.along;

@@ -76,7 +76,7 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
   writer.failure().throw_on_all_ranks(communicator);
   note_sums_of_nothing(writer, work.view.info().name, work.options, run);
   append(stages, timers.timings());
-  append(stages, staged.finish(run.monitor, run.place.threads));
+  add_up(stages, staged.finish(run.monitor, run.place.threads));
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ CompactResult compact_into(DatasetView& view, const CompactOptions& options, pip
   });
   pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
   auto stages = compaction ? compaction->timings() : std::vector<StageTiming>{};
-  pipeline::append(stages, staged.finish(run.monitor, run.place.threads));
+  pipeline::add_up(stages, staged.finish(run.monitor, run.place.threads));
 
   result.format = view.info().format;
   result.value_type = view.value_type();

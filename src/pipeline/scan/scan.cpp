@@ -192,7 +192,7 @@ ScanResult scan_into(ScanWork& work, const ScanOptions& options, pipeline::Run& 
     stages = outcome.stages;
   });
   pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
-  pipeline::append(stages, staged.finish(run.monitor, run.place.threads));
+  pipeline::add_up(stages, staged.finish(run.monitor, run.place.threads));
   result.report = pipeline::report_of(run, stages, start);
   return result;
 }
