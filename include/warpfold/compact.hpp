@@ -8,6 +8,7 @@
 
 #include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/storage_options.hpp"
 #include "warpfold/dataset_choice.hpp"
 #include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
@@ -17,10 +18,11 @@ namespace warpfold {
 
 /// Options of compactions.
 struct CompactOptions {
-  ViewOptions view;      ///< its conditions say which elements are selected
-  bool indices = false;  ///< write the flat indices of what is selected, too
-  OutputOptions output;  ///< indices get the dataset's name with "_indices" behind it
-  RunOptions run;        ///< no influence on the output
+  ViewOptions view;        ///< its conditions say which elements are selected
+  bool indices = false;    ///< write the flat indices of what is selected, too
+  OutputOptions output;    ///< indices get the dataset's name with "_indices" behind it
+  StorageOptions storage;  ///< storage of the output, and of the indices
+  RunOptions run;          ///< no influence on the output
 };
 
 /// A compaction's result is filled on rank 0 alone.

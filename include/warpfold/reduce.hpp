@@ -12,6 +12,7 @@
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/quantile.hpp"
 #include "warpfold/core/statistic.hpp"
+#include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/dataset_choice.hpp"
 #include "warpfold/output_options.hpp"
@@ -64,8 +65,9 @@ struct ReduceOptions {
   /// A dataset by whose elements those in view are multiplied, named likewise: statistics are
   /// count, sum and mean of the products, nan_count and inf_count. Not along with `weights`.
   std::string times;
-  OutputOptions output;  ///< for several statistics, its dataset is the prefix of their names
-  RunOptions run;        ///< no influence on results
+  OutputOptions output;    ///< for several statistics, its dataset is the prefix of their names
+  StorageOptions storage;  ///< storage of each output; of no effect on numbers
+  RunOptions run;          ///< no influence on results
 };
 
 /// An axis output is a dataset that holds a statistic, or a quantile, along axes.

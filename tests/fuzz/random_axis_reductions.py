@@ -13,6 +13,7 @@ import truth
 from expected import (
     Command, compare_arrays, differences, integer_type, mentions, stored_numbers,
 )  # fmt: skip
+from random_scans import storage_words
 from random_values import chance
 from reference import STATISTICS
 
@@ -204,6 +205,7 @@ class AxisReduction:
         if problem is not None:
             return Command(words, mentions(problem), output, 1)
         names = {each: "reduced" if len(wanted) == 1 else f"reduced_{each}" for each in wanted}
+        words += storage_words(self.random, next(iter(wanted.values())).shape)
 
         def check(outcome):
             wrong = {each: compare_arrays(stored_numbers(output, names[each], self.type_of(each)),
@@ -272,7 +274,7 @@ def label_command(dataset, view, random):
         expected[label] = {each: results[each] for each in chosen}
     words = ["reduce", dataset.path, dataset.name, f"--by={path}::label", *view.words]
     if chance(random, 0.3):
-        return _into_a_file(words, dataset, view, kind, labels, options)
+        return _into_a_file(words, dataset, view, kind, labels, options, random)
     words += [*truth.setting_words(options, chosen), "--json", "-", "--ops", ",".join(chosen)]
 
     def check(outcome):
@@ -290,7 +292,7 @@ def label_command(dataset, view, random):
     return Command(words, check)
 
 
-def _into_a_file(words, dataset, view, kind, labels, options):
+def _into_a_file(words, dataset, view, kind, labels, options, random):
     """The counts of elements, beside their labels."""
     output = dataset.path.with_name("out.h5")
     every = _in_order(np.unique(labels).tolist(), kind)
@@ -314,4 +316,5 @@ def _into_a_file(words, dataset, view, kind, labels, options):
         )
 
     words = [*words, *truth.setting_words(options, ["count"]), "--ops", "count"]
+    words += storage_words(random, (len(every),))
     return Command([*words, "-o", f"{output}:count"], check, output)

@@ -14,7 +14,7 @@ from expected import (
 from random_axis_reductions import axis_reduction, label_command
 from random_factors import factor_command
 from random_histograms import histogram_command
-from random_scans import scan_command
+from random_scans import scan_command, storage_words
 from random_sparse import sparse_command
 from random_several import several_command
 import truth
@@ -81,6 +81,7 @@ def compact_command(dataset, view, random):
         words += ["--where", "finite"]
         view.kept = view.kept & np.isfinite(view.values)
     kept, places = view.flat()
+    words += storage_words(random, kept.shape)
     out = integer_type(view.type)
 
     def check(outcome):

@@ -12,8 +12,8 @@ from expected import Command, compare_arrays, integer_type, mentions, stored_num
 MANY_CHUNKS = 1 << 16
 
 
-def _storage_words(random, shape):
-    """How a scan's output is stored."""
+def storage_words(random, shape):
+    """How an output is stored."""
     if MANY_CHUNKS <= np.prod(shape, dtype="i8") < 1.5 * MANY_CHUNKS and random.random() < 0.5:
         return ["--chunks", ",".join("1" for _ in shape)]
     if not shape or 0 in shape or random.random() < 0.7:
@@ -67,7 +67,7 @@ class Scan:
             out, code, check = self._sums_of_integers()
         output = dataset.path.with_name("out.h5")
         words = ["scan", dataset.path, dataset.name, "-o", f"{output}:scanned", "--json", "-"]
-        words += [*self.words, *_storage_words(self.random, self.shape), *self.view.words]
+        words += [*self.words, *storage_words(self.random, self.shape), *self.view.words]
         if code:
             return Command(words, check, output, code)
         return Command(words, lambda outcome: check(stored_numbers(output, "scanned", out)), output)

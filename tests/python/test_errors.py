@@ -40,7 +40,7 @@ def test_usage_errors_name_keywords(path, options, words):
 
 @pytest.mark.parametrize(
     "function, given",
-    [("reduce", {"opps": 1}), ("reduce", {"ops": "sum", "deflate": 3}), ("scan", {"ops": "sum"}),
+    [("reduce", {"opps": 1}), ("reduce", {"ops": "sum", "bins": 3}), ("scan", {"ops": "sum"}),
      ("compact", {"axis": 0}), ("histogram", {"output": "out.h5"}), ("info", {"progress": print})],
 )  # fmt: skip
 def test_options_of_other_names(path, function, given):

@@ -109,6 +109,22 @@ def test_outputs_stay(path, field, tmp_path):
         assert b"--axis 0" in file["temp_max"].attrs["warpfold_command"]
 
 
+def test_outputs_are_compressed(path, field, tmp_path):
+    storage = {"chunks": "auto", "deflate": 2, "shuffle": True, "fletcher32": True}
+    out = tmp_path / "out.h5"
+    warpfold.reduce(path, "temp", ops="max", axis=0, output=out, **storage)
+    warpfold.compact(path, "temp", where=">0", output=f"{out}:kept", append=True, **storage)
+    with h5py.File(out) as file:
+        assert np.array_equal(file["temp"], field.max(axis=0))
+        assert np.array_equal(file["kept"], field[field > 0])
+        for made in (file["temp"], file["kept"]):
+            assert made.compression_opts == 2 and made.shuffle and made.fletcher32
+    with pytest.raises(warpfold.UsageError, match="no output is given"):
+        warpfold.compact(path, "temp", where=">0", deflate=True)
+    with pytest.raises(warpfold.UsageError, match="deflate needs axis"):
+        warpfold.reduce(path, "temp", deflate=True)
+
+
 def test_deflate_without_a_level(path, tmp_path):
     warpfold.scan(path, "temp", output=tmp_path / "out.h5", deflate=True)
     with h5py.File(tmp_path / "out.h5") as file:

@@ -44,7 +44,7 @@ def test_mistakes_are_reported_to_callers(tmp_path):
         "number: float = float(total)\n"
         "warpfold.reduce('a.nc', 'x', opps='sum')\n"
         "text: str = total.count\n"
-        "warpfold.reduce('a.nc', 'x', ops='sum', axis=['time', -1], nan='skip', deflate=3)\n"
+        "warpfold.reduce('a.nc', 'x', ops='sum', axis=['time', -1], nan='skip', bins=3)\n"
         "warpfold.scan('a.nc', 'x', op='max', axis='time', output_type='f4', deflate=3)\n"
         "warpfold.scan('a.nc', 'x', op='mean')\n"
     )

@@ -1,5 +1,6 @@
 #include "cli/options/dataset_options.hpp"
 
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,12 @@ namespace warpfold::cli {
 namespace {
 
 constexpr const char* default_deflate_level = "6";
+
+/// Heads options by a group in the help, unless that is empty.
+void group_options(std::initializer_list<CLI::Option*> options, const std::string& group) {
+  if (group.empty()) return;
+  for (CLI::Option* option : options) option->group(group);
+}
 
 void check(const DatasetArguments& arguments) {
   const bool named = !arguments.datasets.names.empty();
@@ -132,8 +139,7 @@ void add_output_options(CLI::App& command, OutputOptions& output, const std::str
                        "Add to an output file that exists; what it has already is an error");
   CLI::Option* force = command.add_flag(
       "--force", output.force, "Replace an existing output file; with --append datasets in it");
-  if (group.empty()) return;
-  for (CLI::Option* option : {name, append, force}) option->group(group);
+  group_options({name, append, force}, group);
 }
 
 void require_output(const OutputOptions& output, const std::string& why) {
@@ -141,25 +147,31 @@ void require_output(const OutputOptions& output, const std::string& why) {
     throw usage_error("the output is missing", why, "Name it with -o OUT or -o OUT:DATASET.");
 }
 
-void add_storage_options(CLI::App& command, StorageOptions& storage) {
-  add_text_option(command, "--chunks", "N,...|auto",
-                  "Store in chunks of these extents; auto makes chunks of about 4 MiB. If not "
-                  "given, these with a filter, contiguous without",
-                  [&storage](const std::string& text) {
-                    storage.choose_chunk_shape = text == "auto";
-                    storage.chunk_shape.clear();
-                    if (!storage.choose_chunk_shape)
-                      storage.chunk_shape = parse_shape("--chunks", text);
-                  });
-  add_text_option(
-      command, "--deflate", "[LEVEL]", "Compress chunks as gzip does; 0 to 9, level 6 if not given",
-      [&storage](const std::string& text) {
-        const std::string level = text.empty() ? default_deflate_level : text;
-        storage.deflate_level = static_cast<int>(parse_integer("--deflate", level, 0, 9));
-      })
-      ->expected(0, 1);
-  command.add_flag("--shuffle", storage.shuffle, "Regroup the bytes of chunks");
-  command.add_flag("--fletcher32", storage.fletcher32, "Add checksums to chunks");
+void add_storage_options(CLI::App& command, StorageOptions& storage, const std::string& group) {
+  CLI::Option* chunks =
+      add_text_option(command, "--chunks", "N,...|auto",
+                      "Store in chunks of these extents; auto makes chunks of about 4 MiB. If not "
+                      "given, these with a filter, contiguous without",
+                      [&storage](const std::string& text) {
+                        storage.choose_chunk_shape = text == "auto";
+                        storage.chunk_shape.clear();
+                        if (!storage.choose_chunk_shape)
+                          storage.chunk_shape = parse_shape("--chunks", text);
+                      });
+  CLI::Option* deflate =
+      add_text_option(command, "--deflate", "[LEVEL]",
+                      "Compress chunks as gzip does; 0 to 9, level 6 if not given",
+                      [&storage](const std::string& text) {
+                        const std::string level = text.empty() ? default_deflate_level : text;
+                        storage.deflate_level =
+                            static_cast<int>(parse_integer("--deflate", level, 0, 9));
+                      })
+          ->expected(0, 1);
+  CLI::Option* shuffle =
+      command.add_flag("--shuffle", storage.shuffle, "Regroup the bytes of chunks");
+  CLI::Option* fletcher32 =
+      command.add_flag("--fletcher32", storage.fletcher32, "Add checksums to chunks");
+  group_options({chunks, deflate, shuffle, fletcher32}, group);
 }
 
 }  // namespace warpfold::cli

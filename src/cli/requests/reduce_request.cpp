@@ -100,7 +100,8 @@ void ReduceRequest::check_output_options() const {
   for (const char* option : {"--every", "--keepdims"})
     if (command_.count(option) > 0) throw needed(option, "--axis", axes_advice);
   if (by_labels() && !options.output.path.empty()) return;
-  for (const char* option : {"-o", "--append", "--force", "--output-type", "--empty"})
+  for (const char* option : {"-o", "--append", "--force", "--output-type", "--empty", "--chunks",
+                             "--deflate", "--shuffle", "--fletcher32"})
     if (command_.count(option) > 0)
       throw needed(option, needs, by_labels() ? output_advice : axes_advice);
 }
@@ -219,6 +220,7 @@ void ReduceRequest::add_axes_options() {
   add_output_options(command_, options.output,
                      ". For several --ops it is what their names begin with: DATASET_mean",
                      axes_group);
+  add_storage_options(command_, options.storage, axes_group);
   add_text_option(
       command_, "--empty", "auto|VALUE",
       "What extrema and sums of no elements are; if not given, sums are 0 and extrema the "

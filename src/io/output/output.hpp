@@ -64,6 +64,10 @@ struct OutputSpec : OutputDataset {
   std::string history;
   /// Takes what a reader of outputs has to know, a sentence each; none: nobody does.
   std::function<void(const std::string&)> note;
+
+  const OutputDataset& dataset_at(std::size_t number) const {
+    return number == 0 ? *this : others[number - 1];
+  }
 };
 
 /// A new HDF5 file under a temporary name beside its final one, to which datasets are added one
@@ -91,10 +95,11 @@ class StagedFile {
   /// elements.
   std::optional<std::uint64_t> data_offset(std::size_t dataset = 0) const;
 
-  /// Enters chunk `number` of the first staged dataset, which is chunked, into the file: numbers
-  /// are in row-major order, each is entered once, in any order, on which its place depends.
-  /// Returns the byte of the file where whoever has the chunk writes it. Throws Error.
-  std::uint64_t allocate_chunk(std::uint64_t number, const ChunkSize& size);
+  /// Enters chunk `number` of a staged dataset, which is chunked, into the file: numbers are in
+  /// row-major order, each is entered once, in any order, on which its place depends. Returns the
+  /// byte of the file where whoever has the chunk writes it. Throws Error.
+  std::uint64_t allocate_chunk(std::uint64_t number, const ChunkSize& size,
+                               std::size_t dataset = 0);
 
   /// Gives the staged datasets their names, attributes and coordinates. Throws Error.
   void finish();

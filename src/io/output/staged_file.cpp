@@ -141,16 +141,17 @@ class StagedFile::Implementation {
 
   std::optional<std::uint64_t> data_offset(std::size_t number) const {
     const LibraryScope scope;
-    const OutputDataset& dataset = number == 0 ? spec_ : spec_.others[number - 1];
+    const OutputDataset& dataset = spec_.dataset_at(number);
     if (!is_contiguous(dataset) || bytes_of(dataset, cannot_write(spec_)) == 0) return {};
     const haddr_t address = H5Dget_offset(staged_[number].get());
     if (address == HADDR_UNDEF) throw_library_error(cannot_write(spec_));
     return address;
   }
 
-  std::uint64_t allocate_chunk(std::uint64_t number, const ChunkSize& size) {
+  std::uint64_t allocate_chunk(std::uint64_t number, const ChunkSize& size, std::size_t dataset) {
     const LibraryScope scope;
-    return file_.allocate_chunk(staged_.front().get(), origin_of_chunk(spec_, number), size,
+    return file_.allocate_chunk(staged_[dataset].get(),
+                                origin_of_chunk(spec_.dataset_at(dataset), number), size,
                                 cannot_write(spec_));
   }
 
@@ -266,8 +267,9 @@ std::optional<std::uint64_t> StagedFile::data_offset(std::size_t dataset) const 
   return implementation_->data_offset(dataset);
 }
 
-std::uint64_t StagedFile::allocate_chunk(std::uint64_t number, const ChunkSize& size) {
-  return implementation_->allocate_chunk(number, size);
+std::uint64_t StagedFile::allocate_chunk(std::uint64_t number, const ChunkSize& size,
+                                         std::size_t dataset) {
+  return implementation_->allocate_chunk(number, size, dataset);
 }
 
 void StagedFile::finish() { implementation_->finish(); }

@@ -226,7 +226,8 @@ void ChunkPacker::give_places(std::vector<RootExchange::Numbers>& of_ranks) {
       std::uint64_t number = run_of(stretch_).first;
       for (RootExchange::Numbers& numbers : of_ranks)
         for (std::size_t i = 1; i < numbers.size(); i += 2)
-          numbers[i] = job_.staged.allocate_chunk(number++, {numbers[i], numbers[i + 1]});
+          numbers[i] =
+              job_.staged.allocate_chunk(number++, {numbers[i], numbers[i + 1]}, job_.dataset);
     });
     if (!failure_) failure_ = failure;
     failed = failure != nullptr;

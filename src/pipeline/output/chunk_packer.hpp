@@ -35,7 +35,7 @@ using StretchSource =
 /// Returns the chunks of an output of `shape`, whose storage has a chunk_shape.
 ChunkGrid grid_of(std::span<const std::uint64_t> shape, const StorageOptions& storage);
 
-/// A pack job is a staged dataset that is chunked, and where its elements come from.
+/// A pack job is one of the staged datasets, which are chunked, and where its elements come from.
 struct PackJob {
   StagedDataset& staged;
   std::vector<std::uint64_t> shape;
@@ -44,6 +44,7 @@ struct PackJob {
   std::function<StretchSource()> make_source;  ///< called by every thread for its own
   std::string source_stage;                    ///< for reports; empty: a part of compressing
   int threads = 1;                             ///< threads of this rank
+  std::size_t dataset = 0;                     ///< number among the staged ones
 
   ChunkGrid grid() const { return grid_of(shape, storage); }
 };

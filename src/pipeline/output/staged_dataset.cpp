@@ -24,6 +24,7 @@ bool is_chunked(const io::OutputSpec& spec) { return !spec.storage.chunk_shape.e
 /// Describes a file of the elements alone, under the same name.
 io::OutputSpec contiguous(io::OutputSpec spec) {
   spec.storage = {};
+  for (io::OutputDataset& other : spec.others) other.storage = {};
   spec.force = true;
   spec.keeps_others = false;
   spec.attributes_from.reset();
@@ -81,6 +82,17 @@ StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uin
   return storage;
 }
 
+void set_shape(io::OutputSpec& output, const std::vector<std::uint64_t>& shape,
+               const StorageOptions& storage) {
+  const auto set = [&](io::OutputDataset& dataset) {
+    dataset.shape = shape;
+    dataset.storage = with_chunk_shape(storage, shape, size_of(dataset.format.type));
+    io::require_valid_storage(dataset);
+  };
+  set(output);
+  std::ranges::for_each(output.others, set);
+}
+
 void OutputFile::commit(RunReport& report, StageRegistry& stages) {
   StageTimer timer(stages, stage::sync);
   timer.time(0, [&] {
@@ -134,40 +146,43 @@ void StagedDataset::finish() {
   is_finished_ = true;
 }
 
-ScanOutput::ScanOutput(const io::OutputSpec& spec, OutputFile& file,
-                       const mpi::Communicator& communicator)
+ArrayOutput::ArrayOutput(const io::OutputSpec& spec, OutputFile& file,
+                         const mpi::Communicator& communicator)
     : communicator_(communicator), spec_(spec), staged_(spec, file), scratch_(communicator) {}
 
-io::ContiguousWriter& ScanOutput::writer() {
-  if (!is_chunked()) return *staged_.writer();
+io::ContiguousWriter* ArrayOutput::writer(std::size_t dataset) {
+  if (!is_chunked()) return staged_.writer(dataset);
   if (!contiguous_) contiguous_.emplace(contiguous(spec_), scratch_);
-  return *contiguous_->writer();
+  return contiguous_->writer(dataset);
 }
 
-std::vector<StageTiming> ScanOutput::finish(ProgressMonitor& monitor, int threads) {
+std::vector<StageTiming> ArrayOutput::finish(ProgressMonitor& monitor, int threads) {
   std::vector<StageTiming> timings;
-  if (contiguous_) {
+  if (contiguous_ && contiguous_->writer() != nullptr) {
     const StageTiming sync =
-        sync_on_all_ranks([&] { writer().sync(); }, monitor.stages(), communicator_);
-    timings = pack(monitor, threads);
+        sync_on_all_ranks([&] { contiguous_->writer()->sync(); }, monitor.stages(), communicator_);
+    for (std::size_t dataset = 0; dataset <= spec_.others.size(); ++dataset)
+      add_up(timings, pack(dataset, monitor, threads));
     append(timings, {sync});
   }
   staged_.finish();
   return timings;
 }
 
-std::vector<StageTiming> ScanOutput::pack(ProgressMonitor& monitor, int threads) {
-  const std::size_t element_bytes = size_of(spec_.format.type);
+std::vector<StageTiming> ArrayOutput::pack(std::size_t dataset, ProgressMonitor& monitor,
+                                           int threads) {
+  const io::OutputDataset& spec = spec_.dataset_at(dataset);
+  const std::size_t element_bytes = size_of(spec.format.type);
   const auto make_source = [&]() -> StretchSource {
     const auto reader = std::make_shared<io::ContiguousReader>(
-        contiguous_->temporary_path(), contiguous_->data_offset(), spec_.path);
+        contiguous_->temporary_path(), contiguous_->data_offset(dataset), spec_.path);
     return [reader, element_bytes](std::uint64_t, ElementRange range, std::span<std::byte> out) {
       reader->read(range.first * element_bytes, out);
     };
   };
-  return pack_chunks(
-      {staged_, spec_.shape, spec_.storage, element_bytes, make_source, stage::read_back, threads},
-      monitor, communicator_);
+  return pack_chunks({staged_, spec.shape, spec.storage, element_bytes, make_source,
+                      stage::read_back, threads, dataset},
+                     monitor, communicator_);
 }
 
 }  // namespace warpfold::pipeline

@@ -38,6 +38,11 @@ void merge_dimensions(io::OutputSpec& output, const std::string& suffix);
 StorageOptions with_chunk_shape(StorageOptions storage, std::span<const std::uint64_t> shape,
                                 std::size_t element_bytes);
 
+/// Gives all datasets of a file, which have their formats, this shape, and storage as the options
+/// ask for. Throws a usage Error where these don't fit.
+void set_shape(io::OutputSpec& output, const std::vector<std::uint64_t>& shape,
+               const StorageOptions& storage);
+
 /// An output file gets its datasets one after another, and its name at the end. Members are
 /// collective and throw the same Error on every rank; a file that is not committed is removed.
 class OutputFile {
@@ -86,10 +91,11 @@ class StagedDataset {
   /// Returns where in the file a contiguous dataset begins that has elements.
   std::uint64_t data_offset(std::size_t dataset = 0) const { return data_offsets_[dataset]; }
 
-  /// Returns where in the file a chunk of the first dataset has to be written, given its number in
+  /// Returns where in the file a chunk of a dataset has to be written, given its number in
   /// row-major order. On the root alone.
-  std::uint64_t allocate_chunk(std::uint64_t number, const io::ChunkSize& size) {
-    return file_.file_->allocate_chunk(number, size);
+  std::uint64_t allocate_chunk(std::uint64_t number, const io::ChunkSize& size,
+                               std::size_t dataset) {
+    return file_.file_->allocate_chunk(number, size, dataset);
   }
 
   /// Writes bytes of chunks at places in the file, on any rank. Threads may write at once.
@@ -104,40 +110,42 @@ class StagedDataset {
   std::string temporary_path_;
   std::vector<std::uint64_t> data_offsets_;
   std::vector<std::optional<io::ContiguousWriter>> writers_;
-  std::optional<io::ContiguousWriter> chunk_writer_;  ///< none unless the first dataset is chunked
+  std::optional<io::ContiguousWriter> chunk_writer_;  ///< none unless the datasets are chunked
 };
 
-/// The output of a scan. One that is chunked is either packed as it comes, or written contiguous
-/// into a scratch file that finish() packs. Members are collective and throw the same Error on
-/// every rank; what is not finished is not in the file.
-class ScanOutput {
+/// Staged datasets of one shape, of which all are contiguous or all chunked. Chunked ones are
+/// either packed as their elements come, or written contiguous into a scratch file that finish()
+/// packs. Members are collective and throw the same Error on every rank; what is not finished is
+/// not in the file.
+class ArrayOutput {
  public:
-  /// `spec` counts on the root alone, but for its shape, format and storage.
-  ScanOutput(const io::OutputSpec& spec, OutputFile& file, const mpi::Communicator& communicator);
+  /// `spec` counts on the root alone, but for its path and its datasets' shapes, formats and
+  /// storage.
+  ArrayOutput(const io::OutputSpec& spec, OutputFile& file, const mpi::Communicator& communicator);
 
   const io::OutputSpec& spec() const { return spec_; }
 
   bool is_chunked() const { return !spec_.storage.chunk_shape.empty(); }
 
-  /// Returns the dataset itself, for chunks.
+  /// Returns the datasets themselves, for chunks.
   StagedDataset& staged() { return staged_; }
 
-  /// Returns where this rank writes all elements, of which there are some. Makes the scratch file
-  /// if the output is chunked.
-  io::ContiguousWriter& writer();
+  /// Returns where this rank writes all elements of a dataset; none if it has no elements. Makes
+  /// the scratch file if the output is chunked.
+  io::ContiguousWriter* writer(std::size_t dataset = 0);
 
-  /// Gives the dataset its name, once all is written. Packs the scratch file, if there is one, by
-  /// `threads` threads of this rank; returns their timings.
+  /// Gives the datasets their names, once all is written. Packs the scratch file, if there is one,
+  /// by `threads` threads of this rank; returns their timings.
   std::vector<StageTiming> finish(ProgressMonitor& monitor, int threads);
 
  private:
-  std::vector<StageTiming> pack(ProgressMonitor& monitor, int threads);
+  std::vector<StageTiming> pack(std::size_t dataset, ProgressMonitor& monitor, int threads);
 
   const mpi::Communicator& communicator_;
   io::OutputSpec spec_;
   StagedDataset staged_;
   OutputFile scratch_;                       ///< never committed
-  std::optional<StagedDataset> contiguous_;  ///< in it
+  std::optional<StagedDataset> contiguous_;  ///< the same datasets in it
 };
 
 }  // namespace warpfold::pipeline

@@ -89,7 +89,7 @@ LineQuantiles line_quantiles(const ReduceOptions& options, const std::vector<Axi
 }
 
 /// Fills the staged datasets of a file that has outputs. Collective.
-std::vector<StageTiming> fill(StagedDataset& staged, const std::vector<AxisOutput>& outputs,
+std::vector<StageTiming> fill(ArrayOutput& staged, const std::vector<AxisOutput>& outputs,
                               AxisReduction& work, Run& run) {
   const ReduceOptions& options = work.options;
   DatasetView& view = work.view;
@@ -160,9 +160,10 @@ AxisReduction prepare(const AlongAxes& task, DatasetView view, ReduceOptions opt
     array.emplace(shape, resolve_axes(axes, shape), std::move(groups));
     result.outputs = outputs_of(file.dataset, values, options);
     require_rows(*array, options);
+    result.output_shape = stored_shape(*array, options);
+    set_shape(file, result.output_shape, options.storage);
     if (run.communicator.is_root()) result.axis_names = axis_names(*array, view.info());
   });
-  result.output_shape = stored_shape(*array, options);
   if (file.added) file.added->place = place_of_groups(*array, options);
   std::optional<DatasetFactors> factors;
   if (task.factors) factors = read_factors(*task.factors, view, run);
@@ -192,13 +193,14 @@ ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
   if (!options.weights.empty())
     file.text_attributes.emplace_back("warpfold_weights", options.weights);
   if (!options.times.empty()) file.text_attributes.emplace_back("warpfold_times", options.times);
-  StagedDataset staged = run.reserving.time(0, [&] { return StagedDataset(file, output_file); });
+  ArrayOutput staged =
+      run.reserving.time(0, [&] { return ArrayOutput(file, output_file, run.communicator); });
   std::vector<StageTiming> stages;
   while_unchanged(view, run.communicator, [&] {
     if (array.outputs() > 0) stages = fill(staged, result.outputs, work, run);
   });
   run_on_all(run.communicator, [&] { run.backend.get(); });
-  staged.finish();
+  add_up(stages, staged.finish(run.monitor, run.place.threads));
 
   describe_view(view, result);
   result.axes = array.along;

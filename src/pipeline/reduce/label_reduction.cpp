@@ -64,8 +64,8 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
   });
   add_outputs(work.file, work.view, work.options, result, input);
   work.file.text_attributes.emplace_back("warpfold_by", work.options.by);
-  StagedDataset staged =
-      run.reserving.time(0, [&] { return StagedDataset(work.file, output_file); });
+  ArrayOutput staged =
+      run.reserving.time(0, [&] { return ArrayOutput(work.file, output_file, communicator); });
   OutputTimers timers(&run.monitor.stages());
   AxisWriter writer(targets_of(result.outputs, work.options, staged), result.output_shape,
                     work.options.summary);
@@ -75,8 +75,8 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
   });
   writer.failure().throw_on_all_ranks(communicator);
   note_sums_of_nothing(writer, work.view.info().name, work.options, run);
-  staged.finish();
   append(stages, timers.timings());
+  add_up(stages, staged.finish(run.monitor, run.place.threads));
 }
 
 }  // namespace
@@ -90,6 +90,7 @@ LabelReduction prepare(const ByLabels& task, DatasetView view, ReduceOptions opt
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
   work.file = describe_output(work.options.output, work.view.info(), {}, run);
   work.file.inputs.merge(work.view.auxiliary_files);
+  run_on_all(run.communicator, [&] { set_shape(work.file, {0}, work.options.storage); });
   for (io::CarriedDimension& dimension : work.file.dimensions)
     dimension.fate = io::CarriedDimension::Fate::merged;
   run_on_root(run.communicator, [&] { io::require_writable_target(work.file); });

@@ -81,7 +81,6 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
     const StatisticRow& row = row_of(outputs[i].statistic);
     io::OutputDataset& dataset = i == 0 ? file : file.others.emplace_back();
     dataset.dataset = outputs[i].dataset;
-    dataset.shape = result.output_shape;
     dataset.format = {outputs[i].type, native_byte_order};
     dataset.carries_attributes = row.unit != ResultUnit::none;
     dataset.dropped_attributes =
@@ -94,13 +93,14 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
                                ? quantile_text_of(*outputs[i].quantile, said, result.axis_names)
                                : text_of(outputs[i].statistic, said, result.axis_names);
   }
+  set_shape(file, result.output_shape, options.storage);
 }
 
 std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
-                                   const ReduceOptions& options, StagedDataset& staged) {
+                                   const ReduceOptions& options, ArrayOutput& file) {
   std::vector<AxisTarget> targets;
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    targets.push_back({outputs[i].statistic, outputs[i].type, staged.writer(i), nullptr,
+    targets.push_back({outputs[i].statistic, outputs[i].type, file.writer(i), nullptr,
                        chosen_zero(outputs[i], options)});
   return targets;
 }

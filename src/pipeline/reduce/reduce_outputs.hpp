@@ -25,9 +25,9 @@ std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
 void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
                  const ReduceResult& result, const io::DatasetText& input);
 
-/// Tells where this rank writes each output.
+/// Tells where this rank writes each output. Collective.
 std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
-                                   const ReduceOptions& options, StagedDataset& staged);
+                                   const ReduceOptions& options, ArrayOutput& file);
 
 /// Notes how many sums of a dataset have no elements. Collective.
 void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,

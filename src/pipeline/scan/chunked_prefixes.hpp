@@ -23,7 +23,7 @@ namespace warpfold::pipeline {
 
 /// The output of a scan, in blocks of whole rows of chunks.
 struct ChunkedBlocks {
-  ScanOutput& output;
+  ArrayOutput& output;
   ChunkRows rows;
   Tiling blocks;                ///< blocks of outputs; ranks have them in turns
   std::uint64_t zeros = 0;      ///< outputs before the first prefix, which are 0

@@ -1,6 +1,7 @@
 #include "warpfold/compact.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -29,18 +30,17 @@ using pipeline::DatasetView;
 
 constexpr ElementType index_type = ElementType::u64;
 
-/// The datasets of the output, still without elements.
+/// The datasets of the output, still without a shape.
 io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options,
                          pipeline::Run& run) {
   io::OutputSpec output = pipeline::describe_output(options.output, view.info(),
                                                     pipeline::packing_attributes(view), run);
   output.inputs.insert(view.auxiliary_files.begin(), view.auxiliary_files.end());
-  output.shape = {0};
   pipeline::merge_dimensions(output, "_kept");
   output.format = {view.value_type(), native_byte_order};
   if (options.indices)
     output.others.push_back(
-        {output.dataset + "_indices", {0}, {index_type, native_byte_order}, {}, false});
+        {output.dataset + "_indices", {}, {index_type, native_byte_order}, {}, false});
   return output;
 }
 
@@ -82,7 +82,7 @@ class Compaction {
 
   /// Writes what the blocks keep from place `first` of the outputs on, which have `kept_of_all`
   /// elements. Collective.
-  void write(std::uint64_t first, std::uint64_t kept_of_all, pipeline::StagedDataset& output) {
+  void write(std::uint64_t first, std::uint64_t kept_of_all, pipeline::ArrayOutput& output) {
     std::vector<pipeline::PieceCounts> pieces = pipeline::pieces_to_load(job_);
     firsts_.clear();
     std::uint64_t here = 0;
@@ -96,10 +96,11 @@ class Compaction {
       if (kept_[block] > 0 && !resident() && keep_block(block) != kept_[block])
         throw_changed(view_.info());
     };
+    const Writers writers{output.writer(), indices_ ? output.writer(1) : nullptr};
     run_.monitor.start_pass(kept_of_all * written_bytes());
     pass(pieces, keep,
          [&](int worker, std::uint64_t block, std::uint64_t piece) {
-           store(worker, block, piece, output);
+           store(worker, block, piece, writers);
          },
          {here * written_bytes(), written_});
   }
@@ -118,6 +119,9 @@ class Compaction {
     std::uint64_t share;
     const std::atomic<std::uint64_t>& done;
   };
+
+  /// Writers of values and, where these are written, of indices; null otherwise.
+  using Writers = std::array<io::ContiguousWriter*, 2>;
 
   /// Return the bytes of one element, as it is read and as it is written.
   std::uint64_t stored_bytes() const { return size_of(view_.info().format.type); }
@@ -139,14 +143,13 @@ class Compaction {
     return kept;
   }
 
-  void store(int worker, std::uint64_t block, std::uint64_t piece,
-             pipeline::StagedDataset& output) {
+  void store(int worker, std::uint64_t block, std::uint64_t piece, const Writers& writers) {
     const ElementRange part = block_range(kept_[block], job_.plan.sizes.piece_elements, piece);
     const std::uint64_t place = firsts_[block] + part.first;
     const int here = job_.place(block);
     const auto write = [&](std::size_t dataset, std::span<const std::byte> bytes) {
       write_timers_[worker].time(bytes.size(), [&] {
-        output.writer(dataset)->write(place * (bytes.size() / part.count), bytes);
+        writers[dataset]->write(place * (bytes.size() / part.count), bytes);
       });
       written_ += bytes.size();
     };
@@ -203,6 +206,8 @@ CompactResult compact_into(DatasetView& view, const CompactOptions& options, pip
                            pipeline::OutputFile& file,
                            std::chrono::steady_clock::time_point start) {
   io::OutputSpec output = output_of(view, options, run);
+  pipeline::run_on_all(run.communicator,
+                       [&] { pipeline::set_shape(output, {0}, options.storage); });
   pipeline::run_on_root(run.communicator, [&] { io::require_writable_target(output); });
   std::optional<Compaction> compaction;
   std::uint64_t first = 0;
@@ -214,15 +219,16 @@ CompactResult compact_into(DatasetView& view, const CompactOptions& options, pip
     first = mpi::exclusive_sum(mine, run.communicator);
     result.kept = total_kept(first, mine, run.communicator);
   });
-  output.shape = {result.kept};
-  for (io::OutputDataset& other : output.others) other.shape = output.shape;
-  pipeline::StagedDataset staged =
-      run.reserving.time(0, [&] { return pipeline::StagedDataset(output, file); });
+  pipeline::run_on_all(run.communicator,
+                       [&] { pipeline::set_shape(output, {result.kept}, options.storage); });
+  pipeline::ArrayOutput staged =
+      run.reserving.time(0, [&] { return pipeline::ArrayOutput(output, file, run.communicator); });
   pipeline::while_unchanged(view, run.communicator, [&] {
     if (result.kept > 0) compaction->write(first, result.kept, staged);
   });
   pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
-  staged.finish();
+  auto stages = compaction ? compaction->timings() : std::vector<StageTiming>{};
+  pipeline::add_up(stages, staged.finish(run.monitor, run.place.threads));
 
   result.format = view.info().format;
   result.value_type = view.value_type();
@@ -231,7 +237,6 @@ CompactResult compact_into(DatasetView& view, const CompactOptions& options, pip
   if (options.indices) result.indices_dataset = output.others.front().dataset;
   result.shape = view.info().shape;
   result.count = view.info().elements;
-  const auto stages = compaction ? compaction->timings() : std::vector<StageTiming>{};
   result.report = pipeline::report_of(run, stages, start);
   return result;
 }

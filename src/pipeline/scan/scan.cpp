@@ -103,7 +103,7 @@ void begin_offsets(io::ContiguousWriter& writer, std::size_t size,
 
 /// Scans a dataset that has elements into its staged output. Collective.
 pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& spec, bool offsets,
-                                 pipeline::ScanOutput& output, pipeline::Run& run) {
+                                 pipeline::ArrayOutput& output, pipeline::Run& run) {
   std::optional<pipeline::OutputRows> rows;
   if (output.is_chunked())
     rows.emplace(pipeline::OutputRows{
@@ -127,7 +127,7 @@ pipeline::ScanOutcome scan_whole(pipeline::DatasetView& view, const ScanSpec& sp
         blocks_in_memory(rows->rows, blocks.whole_rows->max_places(), output_bytes, threads),
         threads});
   } else {
-    scan.writer = &output.writer();
+    scan.writer = output.writer();
     if (offsets) begin_offsets(*scan.writer, output_bytes, run.communicator);
   }
   return pipeline::scan_blocks(scan, run.monitor, run.communicator);
@@ -176,23 +176,23 @@ ScanResult scan_into(ScanWork& work, const ScanOptions& options, pipeline::Run& 
                      pipeline::OutputFile& file, std::chrono::steady_clock::time_point start) {
   pipeline::DatasetView& view = work.view;
   ScanResult result = std::move(work.result);
-  pipeline::ScanOutput staged = run.reserving.time(
-      0, [&] { return pipeline::ScanOutput(work.output, file, run.communicator); });
+  pipeline::ArrayOutput staged = run.reserving.time(
+      0, [&] { return pipeline::ArrayOutput(work.output, file, run.communicator); });
   std::vector<StageTiming> stages;
   pipeline::while_unchanged(view, run.communicator, [&] {
     if (view.info().elements == 0) {
       if (options.offsets)
-        begin_offsets(staged.writer(), size_of(work.spec.output), run.communicator);
+        begin_offsets(*staged.writer(), size_of(work.spec.output), run.communicator);
       return;
     }
     const pipeline::ScanOutcome outcome =
-        work.lines ? pipeline::scan_lines(view, work.spec, *work.lines, staged.writer(), run)
+        work.lines ? pipeline::scan_lines(view, work.spec, *work.lines, *staged.writer(), run)
                    : scan_whole(view, work.spec, options.offsets, staged, run);
     result.last = value_of_bits(outcome.last_bits, work.spec.output);
     stages = outcome.stages;
   });
   pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
-  pipeline::append(stages, staged.finish(run.monitor, run.place.threads));
+  pipeline::add_up(stages, staged.finish(run.monitor, run.place.threads));
   result.report = pipeline::report_of(run, stages, start);
   return result;
 }

@@ -83,6 +83,9 @@ class _Storage(TypedDict, total=False):
     deflate: bool | int
     shuffle: bool
     fletcher32: bool
+
+
+class _Target(TypedDict, total=False):
     out: Any
 
 
@@ -101,15 +104,15 @@ class _Plan(TypedDict, total=False):
 
 
 # Bases in the order in which help() and command lines have their options.
-class ReduceOptions(_Reduction, _Output, _WatchedRun):
+class ReduceOptions(_Reduction, _Output, _Storage, _WatchedRun):
     pass
 
 
-class ScanOptions(_Scan, _Output, _Storage, _WatchedRun):
+class ScanOptions(_Scan, _Output, _Storage, _Target, _WatchedRun):
     pass
 
 
-class CompactOptions(_Compaction, _Output, _WatchedRun):
+class CompactOptions(_Compaction, _Output, _Storage, _WatchedRun):
     pass
 
 

@@ -1,4 +1,4 @@
-"""Chunked and compressed outputs of scan and generate."""
+"""Chunked and compressed outputs of all commands."""
 
 import shutil
 import subprocess
@@ -73,6 +73,123 @@ def test_offsets_of_nothing(folder):
     support.write(folder / "in.h5", np.zeros(0), "f32")
     support.scan(folder / "in.h5", folder / "out.h5", "values", "--offsets", "--chunks", 1, ranks=2)
     assert support.read(folder / "out.h5", "f32").tolist() == [0]
+
+
+LINES = {
+    "chunks": ("--chunks", 1000),
+    "auto": ("--chunks", "auto", "--deflate"),
+    "filters": ("--chunks", 777, "--deflate", 9, "--shuffle", "--fletcher32"),
+    "large": ("--chunks", 1_000_000, "--shuffle"),
+}
+
+
+@pytest.mark.parametrize("ranks", [None, 2, 4])
+@pytest.mark.parametrize("storage", STORAGES)
+def test_reduce_along_an_axis(folder, numbers, storage, ranks):
+    """Each statistic is a dataset of its own type."""
+    path, _ = numbers
+    with h5py.File(path) as file:
+        values = file["values"][:]
+    words = ("--axis", 1, "--keepdims", "--ops", "sum,min,argmax,median", "-o", folder / "out.h5")
+    outcome = support.run(
+        "reduce", path, "values", *words, *STORAGES[storage], "--json", "-", ranks=ranks
+    )
+    along = {"axis": 1, "keepdims": True}
+    expected = {
+        "sum": values.astype("i8").sum(**along),
+        "min": values.min(**along),
+        "argmax": values.argmax(**along),
+        "median": np.median(values, **along),
+    }
+    with h5py.File(folder / "out.h5") as file:
+        for name, array in expected.items():
+            made = file[f"values_{name}"]
+            assert made.dtype == array.dtype and np.array_equal(made, array)
+            assert made.chunks is not None
+            assert (made.compression == "gzip") == ("--deflate" in STORAGES[storage])
+    assert {"compress", "read back"} <= set(stages_of(outcome))
+    assert names_in(folder) == ["out.h5"]
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+@pytest.mark.parametrize("storage", LINES)
+def test_reduce_by_labels(folder, storage, ranks):
+    random = np.random.default_rng(5)
+    labels = random.integers(0, 3000, 20_000)
+    values = random.integers(-99, 99, 20_000, "i4")
+    support.write(folder / "in.h5", values, "i32")
+    support.write(folder / "in.h5", labels, "i64", "label", mode="a")
+    words = ("--by", "label", "--ops", "sum,count", "-o", folder / "out.h5", *LINES[storage])
+    support.run("reduce", folder / "in.h5", "values", *words, ranks=ranks)
+    names, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    sums = np.zeros(names.size, "i8")
+    np.add.at(sums, places, values)
+    with h5py.File(folder / "out.h5") as file:
+        assert np.array_equal(file["label"], names)
+        assert np.array_equal(file["values_sum"], sums)
+        assert np.array_equal(file["values_count"], counts)
+        assert file["values_sum"].chunks is not None
+        assert file["values_sum"].shuffle == ("--shuffle" in LINES[storage])
+
+
+@pytest.mark.parametrize("ranks", [None, 2, 4])
+@pytest.mark.parametrize("storage", LINES)
+def test_compact(folder, numbers, storage, ranks):
+    path, _ = numbers
+    with h5py.File(path) as file:
+        values = file["values"][:].ravel()
+    words = ("--where", ">250", "--indices", "-o", folder / "out.h5", "--slab", "4K")
+    support.run("compact", path, "values", *words, *LINES[storage], ranks=ranks)
+    with h5py.File(folder / "out.h5") as file:
+        assert np.array_equal(file["values"], values[values > 250])
+        assert np.array_equal(file["values_indices"], np.flatnonzero(values > 250))
+        for made in (file["values"], file["values_indices"]):
+            assert made.chunks is not None and made.shuffle == ("--shuffle" in LINES[storage])
+    assert names_in(folder) == ["out.h5"]
+
+
+def test_several_datasets_to_chunks(folder):
+    arrays = {"a": np.arange(60.0).reshape(6, 10), "b": np.arange(6.0) > 2, "c": np.ones((6, 2, 5))}
+    with h5py.File(folder / "in.h5", "w") as file:
+        for name, array in arrays.items():
+            file[name] = array.astype("f8")
+    out = folder / "out.h5"
+    words = ("a", "c", "--axis", 0, "--ops", "sum,max", "--deflate", "-o", out)
+    support.run("reduce", folder / "in.h5", *words, ranks=2)
+    with h5py.File(out) as file:
+        for name in ("a", "c"):
+            assert np.array_equal(file[f"{name}_sum"], arrays[name].sum(axis=0))
+            assert np.array_equal(file[f"{name}_max"], arrays[name].max(axis=0))
+            assert file[f"{name}_max"].compression == "gzip"
+    words = ("--all", "--axis", 0, "--chunks", 4, "--deflate", "-o", out, "--force")
+    support.run("reduce", folder / "in.h5", *words, ranks=2)
+    with h5py.File(out) as file:
+        assert sorted(file) == ["a"] and file["a"].chunks == (4,)
+    support.run("compact", folder / "in.h5", "a", "b", "--where", ">2", "--chunks", 7, "-o", out,
+                "--force")  # fmt: skip
+    with h5py.File(out) as file:
+        assert np.array_equal(file["a"], np.arange(3.0, 60)) and file["a"].chunks == (7,)
+        assert file["b"].shape == (0,)
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_outputs_without_elements(folder, ranks):
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["none"] = np.zeros((4, 0))
+        file["label"] = np.zeros((4, 0), "i4")
+        file["some"] = np.zeros(4)
+    commands = [
+        ("reduce", folder / "in.h5", "none", "--axis", 0, "--deflate"),
+        ("reduce", folder / "in.h5", "none", "--by", "label", "--ops", "sum,count", "--deflate"),
+        ("compact", folder / "in.h5", "none", "--where", ">0", "--chunks", 8, "--deflate"),
+        ("compact", folder / "in.h5", "some", "--where", ">0", "--indices", "--deflate"),
+    ]
+    for words in commands:
+        support.run(*words, "-o", folder / "out.h5", "--force", ranks=ranks)
+        with h5py.File(folder / "out.h5") as file:
+            made = [file[name] for name in file if name != "label"]
+            assert made and all(each.shape == (0,) and each.chunks for each in made)
+            assert all(each.compression == "gzip" for each in made)
 
 
 @pytest.mark.parametrize("ranks", [None, 3])
@@ -172,7 +289,9 @@ def test_every_number_of_ranks_writes_the_same_file(folder, numbers, storage):
         ("scan", path, "values", "-o", folder / "out.h5", "--slab", "4K"),
         ("scan", path, "values", "-o", folder / "out.h5", "--axis", 1),
         ("generate", "normal", folder / "out.h5", "values", "--shape", ",".join(map(str, SHAPE))),
-    ]
+        ("reduce", path, "values", "-o", folder / "out.h5", "--axis", 1, "--keepdims",
+         "--ops", "mean,argmin,q25"),
+    ]  # fmt: skip
     for words in commands:
         written = set()
         for ranks in (None, 2, 3, 4):
@@ -180,6 +299,17 @@ def test_every_number_of_ranks_writes_the_same_file(folder, numbers, storage):
             written.add((folder / "out.h5").read_bytes())
             (folder / "out.h5").unlink()
         assert len(written) == 1
+
+
+@pytest.mark.parametrize("storage", LINES)
+def test_every_number_of_ranks_compacts_to_the_same_file(folder, numbers, storage):
+    path, _ = numbers
+    words = ("compact", path, "values", "-o", folder / "out.h5", "--where", ">9", "--indices")
+    written = set()
+    for ranks in (None, 2, 4):
+        support.run(*words, *LINES[storage], "--slab", "4K", "--force", ranks=ranks)
+        written.add((folder / "out.h5").read_bytes())
+    assert len(written) == 1
 
 
 def test_chunks_that_deflate_does_not_shrink_are_stored_as_they_are(folder):
@@ -205,6 +335,30 @@ def test_unfitting_storage_is_a_usage_error(folder, numbers, words, mentions, ra
     assert names_in(folder) == []
 
 
+AXIS = ("reduce", "--axis", 0)
+LABELS = ("reduce", "--by", "values")
+COMPACT = ("compact", "--where", ">0")
+
+
+@pytest.mark.parametrize("command, words, mentions", [
+    (AXIS, ["--chunks", "3"], ["the chunks have 1 dimensions, but the dataset has 2"]),
+    (AXIS, ["--chunks", "3,0"], ["extent is 0"]),
+    (AXIS, ["--deflate", "10"], ["--deflate"]),
+    (("reduce", "--axis", "0,1,2"), ["--deflate"], ["scalar"]),
+    (LABELS, ["--chunks", "3,3"], ["the chunks have 2 dimensions, but the dataset has 1"]),
+    (COMPACT, ["--chunks", "3,3"], ["the chunks have 2 dimensions, but the dataset has 1"]),
+    (COMPACT, ["--chunks", "0"], ["extent is 0"]),
+])  # fmt: skip
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_unfitting_storage_of_other_commands_is_one(
+    folder, numbers, command, words, mentions, ranks
+):
+    name, *options = command
+    words = [name, numbers[0], "values", *options, "-o", folder / "out.h5", *words]
+    support.fail(*words, code=2, mentions=mentions, ranks=ranks)
+    assert names_in(folder) == []
+
+
 def test_no_space_for_the_chunks_leaves_nothing(folder):
     words = ("--type", "u64", "--shape", 9_000_000, "--chunks", 100_000, "--fletcher32")
     limit = ("bash", "-c", 'trap "" XFSZ; ulimit -f 65536; exec "$@"', "limited")
@@ -223,6 +377,22 @@ def test_hdf5_tools_read_it(folder, numbers):
         assert word in shown
     numbers_shown = (folder / "values.txt").read_text().replace(",", " ").split()
     assert list(map(int, numbers_shown)) == sums.ravel().tolist()
+
+
+@pytest.mark.skipif(shutil.which("h5repack") is None, reason="h5repack of hdf5-tools is not here")
+def test_hdf5_tools_rewrite_several_datasets(folder, numbers):
+    path, _ = numbers
+    with h5py.File(path) as file:
+        values = file["values"][:]
+    words = ("--axis", 0, "--ops", "max,mean", "-o", folder / "out.h5", "--chunks", "20,9")
+    support.run("reduce", path, "values", *words, "--deflate", "--fletcher32", ranks=2)
+    shown = subprocess.run(["h5dump", "-pH", folder / "out.h5"], capture_output=True, text=True)
+    assert shown.stdout.count("CHUNKED ( 20, 9 )") == 2
+    words = ["h5repack", "-f", "NONE", "-l", "CONTI", folder / "out.h5", folder / "plain.h5"]
+    subprocess.run(words, check=True)
+    assert np.array_equal(support.read(folder / "plain.h5", "i32", "values_max"), values.max(axis=0))
+    assert np.array_equal(support.read(folder / "plain.h5", "f64", "values_mean"),
+                          values.astype("i8").sum(axis=0) / SHAPE[0])  # fmt: skip
 
 
 @pytest.mark.skipif(shutil.which("h5repack") is None, reason="h5repack of hdf5-tools is not here")

@@ -210,6 +210,17 @@ OUTPUTS = {
     "axis scan to chunks": (
         ["scan", "in.h5", "rows", "--axis", 0, "-o", "out.h5"], CHUNKS_OF_ROWS, 2_200_000
     ),
+    "axis reduction to chunks": (
+        ["reduce", "in.h5", "thin", "--axis", 1, "--ops", "mean,max", "-o", "out.h5"],
+        CHUNKS, 2_200_000
+    ),
+    "labels to chunks": (
+        ["reduce", "in.h5", "values", "--by", "places", "-o", "out.h5"], CHUNKS, 2_200_000
+    ),
+    "compact to chunks": (
+        ["compact", "in.h5", "values", "--where", ">-2000", "--indices", "-o", "out.h5"],
+        CHUNKS, 2_200_000
+    ),
     "generate": (["generate", "iota", "out.h5", "values", "--shape", ELEMENTS], (), 1_500_000),
     "generate chunks": (
         ["generate", "iota", "out.h5", "values", "--shape", ELEMENTS], CHUNKS, 2_200_000
@@ -217,10 +228,15 @@ OUTPUTS = {
 }  # fmt: skip
 
 
+THROUGH_SCRATCH = ["axis scan to chunks", "axis reduction to chunks", "compact to chunks"]
+
+
 @pytest.fixture
 def words_to_write(folder, make_input, values):
     with h5py.File(make_input("contiguous"), "a") as file:
         file["rows"] = values.reshape(512, 512)
+        file["thin"] = values.reshape(ELEMENTS, 1)
+        file["places"] = np.arange(ELEMENTS)
 
     def words(output):
         first, storage, _ = OUTPUTS[output]
@@ -246,7 +262,7 @@ def test_no_room_for_the_first_bytes(folder, fault, words_to_write, output):
     expect_no_room(fault, words_to_write(output), "pwrite", errno.ENOSPC, folder, byte=100)
 
 
-@pytest.mark.parametrize("output", ["scan", "scan to chunks", "axis scan to chunks"])
+@pytest.mark.parametrize("output", [each for each in OUTPUTS if "generate" not in each])
 def test_no_room_while_a_rank_of_three_writes(folder, fault, words_to_write, output):
     words = words_to_write(output)
     expect_no_room(fault, words, "pwrite", errno.ENOSPC, folder, 3, byte=OUTPUTS[output][2])
@@ -279,10 +295,11 @@ def test_no_memory_for_a_file_in_memory(fault, words_to_write):
         expect_error(fault, words, prefix, output.parent, [output, "space"], left=())
 
 
-def test_error_while_a_rank_of_three_reads_back(folder, fault, words_to_write):
+@pytest.mark.parametrize("output", THROUGH_SCRATCH)
+def test_error_while_a_rank_of_three_reads_back(folder, fault, words_to_write, output):
     prefix = fault("pread", ".tmp", f"error {errno.EIO}", byte=OUTPUTS["scan"][2])
     mentions = [folder / "out.h5", "nput/output error"]
-    expect_error(fault, words_to_write("axis scan to chunks"), prefix, folder, mentions, 3)
+    expect_error(fault, words_to_write(output), prefix, folder, mentions, 3)
 
 
 # A scratch file fits, a chunked one does not beside it; nor does it fit into the smaller disk.
@@ -299,7 +316,8 @@ exit $code
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare here")
 @pytest.mark.parametrize("ranks", [None, 3])
 @pytest.mark.parametrize("output, size", [
-    ("axis scan to chunks", 12 * ELEMENTS), ("scan to chunks", 6 * ELEMENTS)
+    ("axis scan to chunks", 12 * ELEMENTS), ("scan to chunks", 6 * ELEMENTS),
+    ("compact to chunks", 20 * ELEMENTS),
 ])  # fmt: skip
 def test_disk_too_small_for_the_chunks(folder, words_to_write, output, size, ranks):
     small = folder / "small"
@@ -332,6 +350,9 @@ KILLS = {
     "reading back": ("axis scan to chunks", "pread", ".tmp", 1_500_000),
     "packing": ("scan to chunks", "pwrite", ".tmp", 2_200_000),
     "packing what is read back": ("axis scan to chunks", "pwrite", ".tmp", 2_200_000),
+    "packing reduced rows": ("axis reduction to chunks", "pwrite", ".tmp", 2_200_000),
+    "reading back what is kept": ("compact to chunks", "pread", ".tmp", 1_500_000),
+    "packing what is kept": ("compact to chunks", "pwrite", ".tmp", 2_200_000),
     "generating": ("generate chunks", "pwrite", ".tmp", 2_200_000),
 }
 

@@ -1,5 +1,7 @@
 """Metadata of outputs: their origin, and how readers of netCDF interpret them."""
 
+import shutil
+import subprocess
 import zlib
 
 import h5py
@@ -46,6 +48,31 @@ def test_outputs_keep_their_origin(climate, folder):
     for name in ("out.nc", "more.nc"):
         with netCDF4.Dataset(folder / name) as file:
             assert {each: file.getncattr(each) for each in ORIGIN} == ORIGIN
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_netcdf_reads_compressed_outputs(climate, folder, ranks):
+    out = folder / "out.nc"
+    storage = ("--chunks", "auto", "--deflate", 4, "--shuffle")
+    commands = [
+        ("reduce", climate, "v", "--axis", "lev", "--ops", "mean,max", "-o", out, *storage),
+        ("compact", climate, "v", "--where", ">3", "-o", f"{out}:kept", "--append", *storage),
+    ]
+    for words in commands:
+        support.run(*words, ranks=ranks)
+    values = np.arange(24, dtype="f4").reshape(4, 2, 3)
+    with netCDF4.Dataset(out) as file:
+        assert np.array_equal(file["v_mean"][:], values.mean(axis=1))
+        assert np.array_equal(file["v_max"][:], values.max(axis=1))
+        assert np.array_equal(file["kept"][:], values[values > 3])
+        assert file["v_mean"].dimensions == ("time", "x")
+        for name in ("v_mean", "v_max", "kept"):
+            filters = file[name].filters()
+            assert filters["zlib"] and filters["shuffle"] and filters["complevel"] == 4
+            assert file[name].chunking() == list(file[name].shape)
+    for words in (["ncdump", "-s", out], ["cdo", "-s", "infon", "-selname,v_mean", out]):
+        if shutil.which(words[0]) is not None:
+            subprocess.run(words, capture_output=True, check=True)
 
 
 def test_no_attribute_names_what_is_not_there(climate, folder):

@@ -34,6 +34,9 @@ USELESS = [
     ("reduce", ["--empty", "3"], ["error: --empty needs --axis"]),
     ("reduce", ["--force"], ["error: --force needs --axis"]),
     ("reduce", ["--keepdims"], ["error: --keepdims needs --axis"]),
+    ("reduce", ["--deflate", "--json", "-"], ["error: --deflate needs --axis"]),
+    ("reduce", ["--chunks", "auto"], ["error: --chunks needs --axis"]),
+    ("reduce", ["--by", "labels", "--shuffle"], ["error: --shuffle needs -o"]),
     ("reduce", ["--by", "labels", "--append"], ["error: --append needs -o"]),
     ("reduce", ["--by", "labels", *OUT, "--every", "2"], ["error: --every needs --axis"]),
 ]
