@@ -19,6 +19,15 @@ Result bench_reduce(MPI_Comm communicator, const Settings& settings);
 /// Measures prefix sums of arrays in device memory beside CUB's and a copy.
 Result bench_scan(MPI_Comm communicator, const Settings& settings);
 
+/// Measure histograms, selections of elements, sums and prefix sums along an axis, and sums and
+/// counts by labels, of arrays in device memory, compared with CUB's (labels: plain atomic
+/// additions), a read-only probe and a copy. The host computes the exact answers without the
+/// library's arithmetic.
+Result bench_histogram(MPI_Comm communicator, const Settings& settings);
+Result bench_select(MPI_Comm communicator, const Settings& settings);
+Result bench_axes(MPI_Comm communicator, const Settings& settings);
+Result bench_labels(MPI_Comm communicator, const Settings& settings);
+
 /// Measures reductions and scans of arrays that lie in the memory of all ranks' GPUs, from the call
 /// of DeviceCollectives to the result on every rank, beside copies on all GPUs.
 Result bench_collectives(MPI_Comm communicator, const Settings& settings);

@@ -149,6 +149,14 @@ T atomicMin(T* to, U value) {
   return warpfold::emulator::changed(to, [&](T old) { return std::min<T>(old, value); });
 }
 template <class T, class U>
+T atomicMax(T* to, U value) {
+  return warpfold::emulator::changed(to, [&](T old) { return std::max<T>(old, value); });
+}
+template <class T, class U>
+T atomicXor(T* to, U value) {
+  return warpfold::emulator::changed(to, [&](T old) { return static_cast<T>(old ^ value); });
+}
+template <class T, class U>
 T atomicExch(T* to, U value) {
   return warpfold::emulator::changed(to, [&](T) { return static_cast<T>(value); });
 }
@@ -177,6 +185,10 @@ template <class T>
 void __stcg(T* to, T value) {
   *to = value;
 }
+
+inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
+inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
+inline double __longlong_as_double(long long value) { return std::bit_cast<double>(value); }
 
 inline int __popc(unsigned value) { return std::popcount(value); }
 inline int __clzll(long long value) {

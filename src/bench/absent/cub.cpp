@@ -9,6 +9,14 @@ std::optional<CubSum> cub_sum(ElementType) { return std::nullopt; }
 
 CubLaunch cub_scan(ElementType, ElementType, bool) { return nullptr; }
 
+CubLaunch cub_histogram(ElementType, int, double, double) { return nullptr; }
+
+CubLaunch cub_select(ElementType, double) { return nullptr; }
+
+CubLaunch cub_line_sums(ElementType, std::uint64_t) { return nullptr; }
+
+CubLaunch cub_line_prefixes(ElementType, std::uint64_t) { return nullptr; }
+
 std::uint64_t max_cub_scan_elements() { return 0; }
 
 }  // namespace warpfold::bench

@@ -31,6 +31,14 @@ Result bench_reduce(MPI_Comm, const Settings&) { throw no_gpu(); }
 
 Result bench_scan(MPI_Comm, const Settings&) { throw no_gpu(); }
 
+Result bench_histogram(MPI_Comm, const Settings&) { throw no_gpu(); }
+
+Result bench_select(MPI_Comm, const Settings&) { throw no_gpu(); }
+
+Result bench_axes(MPI_Comm, const Settings&) { throw no_gpu(); }
+
+Result bench_labels(MPI_Comm, const Settings&) { throw no_gpu(); }
+
 Result bench_collectives(MPI_Comm, const Settings&) { throw no_gpu(); }
 
 Result ladder_reduce(MPI_Comm, const Settings&) { throw no_gpu(); }

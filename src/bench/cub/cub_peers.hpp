@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,10 +18,14 @@ namespace warpfold::bench {
 /// Says "CUB 3.0.1", or why there is none.
 std::string cub_description();
 
+/// Says why there is no peer of some types.
+inline std::string cub_absence() { return "not compiled for these types; " + cub_description(); }
+
 /// One of CUB's algorithms for a type. As CUB's own: with a null `scratch` it only asks for
 /// `scratch_bytes`.
-using CubLaunch = cudaError_t (*)(void* scratch, std::size_t& scratch_bytes, const void* input,
-                                  void* output, std::uint64_t elements, cudaStream_t stream);
+using CubLaunch =
+    std::function<cudaError_t(void* scratch, std::size_t& scratch_bytes, const void* input,
+                              void* output, std::uint64_t elements, cudaStream_t stream)>;
 
 struct CubSum {
   CubLaunch launch;
@@ -37,10 +42,26 @@ CubLaunch cub_scan(ElementType input, ElementType output, bool exclusive);
 /// Says how many elements they take.
 std::uint64_t max_cub_scan_elements();
 
+// The following are for f64, f32 and i32; null for other types, and before CUB 3.0.
+
+/// Returns DeviceHistogram::HistogramEven of bins from `first` to `end`, whose 32-bit counters are
+/// the output.
+CubLaunch cub_histogram(ElementType input, int bins, double first, double end);
+
+/// Returns DeviceSelect::If of elements up to `most`. The output begins with their number, of 64
+/// bits; they follow from byte cub_select_offset on.
+CubLaunch cub_select(ElementType input, double most);
+inline constexpr std::size_t cub_select_offset = 256;
+
+/// Return DeviceSegmentedReduce::Sum and DeviceScan::InclusiveSumByKey over lines of `length`
+/// elements, a power of two; sums of integers have 64 bits.
+CubLaunch cub_line_sums(ElementType input, std::uint64_t length);
+CubLaunch cub_line_prefixes(ElementType input, std::uint64_t length);
+
 /// One of CUB's algorithms for arrays of one length, with its scratch memory.
 class CubRun {
  public:
-  CubRun(CubLaunch launch, std::uint64_t elements, cudaStream_t stream)
+  CubRun(const CubLaunch& launch, std::uint64_t elements, cudaStream_t stream)
       : launch_(launch), elements_(elements), stream_(stream) {
     std::size_t bytes = 0;
     cuda::check(launch_(nullptr, bytes, nullptr, nullptr, elements_, stream_), "preparing CUB");

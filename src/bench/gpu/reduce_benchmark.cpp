@@ -144,7 +144,7 @@ class ReduceCase {
     Candidate candidate{row(size, "sum", "CUB")};
     const auto sum = cub_sum(type_);
     if (!sum) {
-      candidate.row.note = "not compiled for this type; " + cub_description();
+      candidate.row.note = cub_absence();
       return candidate;
     }
     const CubRun run(sum->launch, candidate.row.elements, rig_.stream());

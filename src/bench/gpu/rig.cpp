@@ -95,6 +95,7 @@ void Rig::measure(const std::function<std::vector<Candidate>()>& prepare) {
   on_every_rank([&] { rows = measure_on(stream(), std::move(candidates), rounds_); });
   combine_over_ranks(rows, communicator_);
   compare_with_peers(rows);
+  compare_with_plain(rows, "atomics", {"warpfold"});
   result_.add(std::move(rows));
 }
 

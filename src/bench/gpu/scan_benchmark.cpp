@@ -200,7 +200,7 @@ class ScanCase {
     Candidate candidate{row(size, operation.name, "CUB")};
     const CubLaunch launch_scan = cub_scan(types_.input, types_.output, operation.exclusive);
     if (launch_scan == nullptr) {
-      candidate.row.note = "not compiled for these types; " + cub_description();
+      candidate.row.note = cub_absence();
       return candidate;
     }
     if (candidate.row.elements > max_cub_scan_elements()) {

@@ -134,6 +134,24 @@ __global__ void __launch_bounds__(threads)
     elements[i] = element<T>(pattern, i, random_bits(i, seed));
 }
 
+__device__ std::uint32_t label_of(Labelling labelling, std::uint64_t index, std::uint64_t labels,
+                                  std::uint64_t seed) {
+  constexpr std::uint64_t run = 64;
+  const std::uint64_t bits = random_bits(labelling == Labelling::runs ? index / run : index, seed);
+  if (labelling != Labelling::skewed)
+    return static_cast<std::uint32_t>((bits >> 32) * labels >> 32);
+  const double order = exp2(uniform_element<double>(bits) * log2(static_cast<double>(labels)));
+  return static_cast<std::uint32_t>(min(static_cast<std::uint64_t>(order), labels) - 1);
+}
+
+__global__ void __launch_bounds__(threads)
+    fill_labels_kernel(std::uint32_t* elements, std::uint64_t labels, Labelling labelling,
+                       std::uint64_t count, std::uint64_t seed) {
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += stride)
+    elements[i] = label_of(labelling, i, labels, seed);
+}
+
 }  // namespace
 
 void fill(void* elements, ElementType type, Pattern pattern, std::uint64_t count,
@@ -143,6 +161,12 @@ void fill(void* elements, ElementType type, Pattern pattern, std::uint64_t count
     cuda::launch("filling an array on the GPU", fill_kernel<T>, {blocks, threads, stream},
                  static_cast<T*>(elements), pattern, count, seed);
   });
+}
+
+void fill_labels(std::uint32_t* elements, std::uint64_t labels, Labelling labelling,
+                 std::uint64_t count, std::uint64_t seed, cudaStream_t stream) {
+  cuda::launch("filling an array on the GPU", fill_labels_kernel, {blocks, threads, stream},
+               elements, labels, labelling, count, seed);
 }
 
 }  // namespace warpfold::bench::kernels

@@ -36,6 +36,32 @@ inline constexpr std::pair<std::string_view, Pattern> named_patterns[] = {
 void fill(void* elements, ElementType type, Pattern pattern, std::uint64_t count,
           std::uint64_t seed, cudaStream_t stream);
 
+/// How labels are distributed over elements.
+enum class Labelling : std::uint8_t {
+  uniform,  ///< every label as often
+  skewed,   ///< label i - 1 in proportion to about 1 / i (Zipf's law)
+  runs      ///< as uniform ones, of 64 elements in a row each
+};
+
+/// Fills an array with labels from 0 to labels - 1, each a function of its index and `seed`.
+void fill_labels(std::uint32_t* elements, std::uint64_t labels, Labelling labelling,
+                 std::uint64_t count, std::uint64_t seed, cudaStream_t stream);
+
+/// Elements in device memory, and a label of each, below `labels`.
+struct LabelledElements {
+  const std::byte* elements;
+  ElementType type;  ///< f32, f64 or i64
+  const std::uint32_t* numbers;
+  std::uint64_t count;
+  std::uint64_t labels;
+};
+
+/// Sums the elements of each label, in their type, and counts them, by two atomic additions per
+/// element: in shared memory first if all labels fit there. Sums of floats depend on the order.
+/// Overwrites `sums` and `counts`, in device memory.
+void add_by_label(const LabelledElements& labelled, std::byte* sums, std::uint32_t* counts,
+                  cudaStream_t stream);
+
 /// Returns how many blocks of read_probe() the current device holds at once.
 int resident_probe_blocks();
 

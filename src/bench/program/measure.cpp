@@ -20,6 +20,14 @@ Result result_of(Measurement measurement, MPI_Comm communicator, const Settings&
       return bench_reduce(communicator, settings);
     case Measurement::scan:
       return bench_scan(communicator, settings);
+    case Measurement::histogram:
+      return bench_histogram(communicator, settings);
+    case Measurement::select:
+      return bench_select(communicator, settings);
+    case Measurement::axes:
+      return bench_axes(communicator, settings);
+    case Measurement::labels:
+      return bench_labels(communicator, settings);
     case Measurement::combine:
       return bench_combine(communicator, settings);
     case Measurement::collectives:

@@ -12,11 +12,12 @@
 namespace warpfold::cli {
 namespace {
 
-constexpr Choice<Measurement> measurements[] = {{"reduce", Measurement::reduce},
-                                                {"scan", Measurement::scan},
-                                                {"combine", Measurement::combine},
-                                                {"collectives", Measurement::collectives},
-                                                {"ingest", Measurement::ingest}};
+constexpr Choice<Measurement> measurements[] = {
+    {"reduce", Measurement::reduce},       {"scan", Measurement::scan},
+    {"histogram", Measurement::histogram}, {"select", Measurement::select},
+    {"axes", Measurement::axes},           {"labels", Measurement::labels},
+    {"combine", Measurement::combine},     {"collectives", Measurement::collectives},
+    {"ingest", Measurement::ingest}};
 
 constexpr Choice<Measurement> ladders[] = {{"reduce", Measurement::ladder_reduce},
                                            {"scan", Measurement::ladder_scan},
@@ -39,8 +40,10 @@ class MeasuringCommand : public Command {
 
   template <std::size_t Count>
   void add_what(const Choice<Measurement> (&choices)[Count]) {
-    const std::string words = words_of(choices);
-    add_argument("WHAT", what_, words.c_str())->required()->type_name(words);
+    std::string words;
+    for (const auto& [word, meaning] : choices)
+      words += (words.empty() ? "" : ", ") + std::string(word);
+    add_argument("WHAT", what_, words.c_str())->required()->type_name(words_of(choices));
   }
 
   void add_types(const char* help) {
@@ -126,13 +129,15 @@ class BenchCommand : public MeasuringCommand {
 
   void add_options() {
     add("--sizes", "LEAST:GREATEST|SIZE,...",
-        "Bytes of a rank's larger array; the powers of 4 from 1K (of collectives from 64K) to 4G "
-        "if not given",
+        "Bytes of a rank's larger array; if not given, the powers of 4 from 1K (of collectives "
+        "from 64K) to 4G; of histogram, select, axes and labels 16M, 256M and 4G",
         [this](const std::string& text) { settings_.sizes = parse_sizes("--sizes", text); });
     add_types("Element types, i8 to f64; of scans also u8:u64 and the like");
     add("--ops", "NAME,...",
         "What the kernels do; of reduce sum, statistics, extrema, of scan inclusive, exclusive, "
-        "min, max, of collectives sum, statistics, inclusive, exclusive",
+        "min, max, of histogram few, many, of select tenth, half, most, of axes first, last, "
+        "scan-first, scan-last, of labels few, many, few-skewed, many-skewed, few-runs, many-runs, "
+        "of collectives sum, statistics, inclusive, exclusive",
         [this](const std::string& text) { settings_.operations = parse_names("--ops", text); });
     add("--data", "NAME,...",
         "What floats there are; of reduce and scan uniform, walk, wide, drift, fill, cancel, "
@@ -140,8 +145,9 @@ class BenchCommand : public MeasuringCommand {
         [this](const std::string& text) { settings_.data = parse_names("--data", text); });
     add_kernels(
         "What is measured side by side; of reduce fold, CUB, read, copy, of scan registers, "
-        "reproducible, CUB, copy, of collectives reduce, scan, fast, copy, of ingest H5Dread, "
-        "warpfold, attributes, where, mask, weights, shared, raw, inflate, cp");
+        "reproducible, CUB, copy, of histogram, select and axes warpfold, CUB, read, copy, of "
+        "labels warpfold, atomics, read, copy, of collectives reduce, scan, fast, copy, of ingest "
+        "H5Dread, warpfold, attributes, where, mask, weights, shared, raw, inflate, cp");
     add("--where", "CONDITION", "ingest: reduce with this condition, too",
         [this](const std::string& text) { settings_.where = {text}; });
     add("--mask", "[FILE::]DATASET", "ingest: reduce with this mask, too",

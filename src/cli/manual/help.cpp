@@ -14,13 +14,15 @@ constexpr std::size_t width = 80;
 constexpr std::size_t option_column = 28;
 constexpr std::size_t command_column = 13;
 
-/// Puts `right` beside `left`, or below where they don't fit in a line.
+/// Puts `right` beside `left`, or below, wrapped, where they don't fit in a line.
 std::string line(const std::string& left, const std::string& right,
                  std::size_t column = option_column) {
   const std::size_t padded = std::max(column, left.size() + 2);
-  if (left.empty() || padded + right.size() <= width)
-    return fmt::format("{:{}}{}\n", left, padded, right);
-  return left + "\n" + line("", right, column);
+  if (padded + right.size() <= width) return fmt::format("{:{}}{}\n", left, padded, right);
+  std::string text = left + "\n";
+  for (const std::string& part : wrapped(right, width - column))
+    text += fmt::format("{:{}}{}\n", "", column, part);
+  return text;
 }
 
 std::string left_of(const TableEntry& entry, bool is_argument) {

@@ -14,6 +14,10 @@ namespace warpfold::cli {
 enum class Measurement : std::uint8_t {
   reduce,
   scan,
+  histogram,
+  select,
+  axes,
+  labels,
   combine,
   collectives,
   ingest,

@@ -164,7 +164,8 @@ def test_ingest_removes_no_file_of_the_users(folder):
 @pytest.mark.parametrize(
     "words",
     [
-        ("bench", "reduce"), ("bench", "scan"), ("bench", "collectives"), ("ladder", "reduce"),
+        ("bench", "reduce"), ("bench", "scan"), ("bench", "collectives"), ("bench", "histogram"),
+        ("bench", "select"), ("bench", "axes"), ("bench", "labels"), ("ladder", "reduce"),
         ("ladder", "atomics"),
     ],
     ids=" ".join,
@@ -224,7 +225,8 @@ def test_a_link_to_the_program_measures(folder):
     "words, mentions",
     [
         (("bench",), ["WHAT"]),
-        (("bench", "nothing"), ["reduce", "scan", "combine", "collectives", "ingest"]),
+        (("bench", "nothing"), ["reduce", "scan", "histogram", "select", "axes", "labels", "combine",
+                                "collectives", "ingest"]),
         (("bench", "ingest"), ["FILE", "DATASET"]),
         (("bench", "ingest", "in.h5"), ["FILE", "DATASET"]),
         (("bench", "combine", "in.h5"), ["in.h5"]),
@@ -233,6 +235,7 @@ def test_a_link_to_the_program_measures(folder):
         (("bench", "reduce", "--sizes", "4K:1K"), ["--sizes"]),
         (("bench", "reduce", "--iterations", "0"), ["--iterations"]),
         (("bench", "reduce", "--backend", "cpu"), ["--backend"]),
+        (("bench", "labels", "--backend", "cpu"), ["--backend"]),
         (("bench", "reduce", "--tpyes", "f32"), ["--types"]),
     ],
 )
@@ -274,6 +277,35 @@ def test_scan(ranks):
 def test_scans_of_extrema():
     rows = measured("bench", "scan", "--ops", "min,max", "--types", "i8,u64,f32", "--sizes", "1M")
     assert [row for row in rows if row["check"] == "right"]
+
+
+ARRAY_BENCHMARKS = {
+    "histogram": ({"few", "many"}, "CUB"),
+    "select": ({"tenth", "half", "most"}, "CUB"),
+    "axes": ({"first", "last", "scan-first", "scan-last"}, "CUB"),
+    "labels": ({"few", "few-skewed", "few-runs", "many", "many-skewed", "many-runs"}, "atomics"),
+}
+
+
+@with_gpu
+@pytest.mark.parametrize("what", ARRAY_BENCHMARKS)
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_arrays(what, ranks):
+    operations, peer = ARRAY_BENCHMARKS[what]
+    rows = measured("bench", what, "--sizes", "4K,1000000", ranks=ranks)
+    assert kernels(rows) == {"warpfold", peer, "read", "copy"}
+    found = [row for row in rows if row["kernel"] == "warpfold"]
+    assert {row["operation"] for row in found} == operations
+    assert len({row["group"] for row in found}) == 3 * len(operations)
+    assert all(row["check"] == "right" and row["of_copy"] for row in found)
+    ratio = "of_plain" if peer == "atomics" else "of_cub"
+    along_first = [row for row in found if row["operation"].endswith("first")]
+    assert all((row[ratio] is None) == (row in along_first) for row in found)
+
+
+@with_gpu
+def test_arrays_of_other_types_are_refused():
+    support.fail("bench", "labels", "--types", "u8", code=2, mentions=["u8", "f64, f32, i64"])
 
 
 @with_gpu
