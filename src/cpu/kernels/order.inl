@@ -23,7 +23,7 @@ static T least_from(const T* x, std::size_t n, T bound) {
                                                    : static_cast<T>(~T{0});
   T least = greatest;
   for (std::size_t i = 0; i < n; ++i) {
-    // By bits: of a choice the compiler makes no vectors.
+    // The bits choose: of a choice by ?: the compiler makes no vectors.
     const T below = static_cast<T>(-static_cast<T>(x[i] < bound ? 1 : 0));
     const T raised = static_cast<T>((x[i] & ~below) | (greatest & below));
     least = raised < least ? raised : least;
