@@ -79,7 +79,7 @@ constexpr double order_on_core = 0.6e9;  ///< one quantile along axes of element
 constexpr double order_on_gpu = 200e9;   ///< likewise, in the memory of one GPU
 constexpr double copy_to_gpu = 50e9;     ///< rate of one GPU
 constexpr double decompress_on_gpu = 90e9;  ///< likewise
-constexpr double gpu_start_seconds = 0.25;
+constexpr double gpu_start_seconds = 0.35;
 }  // namespace expected
 
 /// How long a thread takes over a byte of elements.
