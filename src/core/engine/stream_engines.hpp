@@ -95,8 +95,8 @@ class AxisReduceEngine : public StreamEngine {
   virtual AxisParts finish(int thread) = 0;
 };
 
-/// Engines find so many quantiles along axes: each takes them several rounds through the elements,
-/// where cores sort them.
+/// Engines find at most so many quantiles along axes: each takes them several rounds through the
+/// elements. Cores sort elements where there are many.
 inline constexpr std::size_t most_engine_quantiles = 32;
 
 /// Quantiles along axes, and the sizes of tables.

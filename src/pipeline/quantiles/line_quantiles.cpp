@@ -11,6 +11,7 @@
 #include "cpu/machine/machine.hpp"
 #include "mpi/message.hpp"
 #include "pipeline/quantiles/quantile_job.hpp"
+#include "pipeline/regions/box_tiling.hpp"
 #include "pipeline/regions/staging.hpp"
 #include "pipeline/regions/work_plan.hpp"
 #include "pipeline/run/collective.hpp"
@@ -30,28 +31,42 @@ std::uint64_t longest_line(const AxisShape& array) {
   return array.rows() / along * *std::ranges::max_element(indices);
 }
 
-/// Device memory that an output takes for each quantile beside its elements.
-constexpr std::uint64_t search_bytes = 48;
+/// Returns the bytes of tables: on a GPU each output takes some for each quantile.
+TableBytes table_bytes(const DatasetView& view, const LineQuantiles& wanted, bool on_gpu) {
+  constexpr std::uint64_t search_bytes = 48;
+  return {cpu::value_table_bytes(view.info().format, view.decoding).all(),
+          on_gpu ? search_bytes * wanted.writers.size() : 0};
+}
 
-/// Returns the needs of tiles whose elements, of so many bytes each, stay within `memory`. Two are
-/// in a GPU's memory at once, if there is room: one is filled while outputs of the other are found.
-/// Throws where those of one output don't fit.
-WorkNeeds needs_of_lines(const AxisShape& array, std::size_t element_bytes,
-                         const LineQuantiles& wanted, bool on_gpu) {
-  const std::uint64_t memory = wanted.memory_bytes;
-  const std::uint64_t longest_bytes = longest_line(array) * element_bytes;
+/// Returns the outputs that have elements in a chunk, where the dataset has chunks.
+std::uint64_t outputs_of_chunk(const AxisShape& array, const io::DatasetInfo& info) {
+  const std::vector<std::uint64_t> granule = granule_of(info);
+  std::uint64_t outputs = 1;
+  for (const int d : array.across) {
+    const auto i = static_cast<std::size_t>(d);
+    outputs *= std::clamp<std::uint64_t>(granule[i], 1, array.shape[i]);
+  }
+  return outputs;
+}
+
+/// Returns the needs of tiles whose tables stay within `memory`. Two are in a GPU's memory at once,
+/// if there is room for those of whole chunks: one is filled while outputs of the other are found.
+/// Throws where the elements of one output don't fit.
+WorkNeeds needs_of_lines(const io::DatasetInfo& info, const AxisShape& array,
+                         const TableBytes& bytes, std::uint64_t memory, bool on_gpu) {
+  const std::uint64_t longest_bytes = longest_line(array) * bytes.element;
   if (longest_bytes > memory)
     throw Error("the elements of an output take " + std::to_string(longest_bytes) + " bytes",
                 "quantiles along axes are found in " + std::to_string(memory) +
                     " bytes of each rank's memory",
                 "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or omit "
                 "`axis` to reduce all elements.");
-  const std::uint64_t output_bytes =
-      longest_bytes + (on_gpu ? search_bytes * wanted.writers.size() : 0);
-  const std::uint64_t tile = on_gpu && longest_bytes <= memory / 2 ? memory / 2 : memory;
+  const bool two =
+      on_gpu && outputs_of_chunk(array, info) <= memory / 2 / (longest_bytes + bytes.output);
+  const std::uint64_t tile = two ? memory / 2 : memory;
   return {.items = Items::tiles_in_memory,
           .array = array,
-          .max_outputs = std::max<std::uint64_t>(1, tile / output_bytes)};
+          .max_outputs = std::max<std::uint64_t>(1, tile / (longest_bytes + bytes.output))};
 }
 
 /// Tells whether all ranks have a GPU. Collective.
@@ -66,10 +81,11 @@ std::uint64_t most_elements_of_tile(const WorkPlan& plan) {
   return most;
 }
 
-/// Returns for how many tiles `memory` has room.
-std::uint64_t most_tables(std::uint64_t tile_elements, std::size_t element_bytes,
-                          std::uint64_t memory) {
-  return memory / std::max<std::uint64_t>(1, tile_elements * element_bytes);
+/// Returns for how many tables `memory` has room.
+std::uint64_t most_tables(std::uint64_t tile_elements, std::uint64_t outputs,
+                          const TableBytes& bytes, std::uint64_t memory) {
+  return memory /
+         std::max<std::uint64_t>(1, tile_elements * bytes.element + outputs * bytes.output);
 }
 
 /// Returns the engine that this rank's GPU offers for its tiles, or null where cores are to find
@@ -85,7 +101,7 @@ std::unique_ptr<QuantileEngine> make_engine(QuantileJob& job, Run& run) {
 }  // namespace
 
 QuantileJob::QuantileJob(const WorkPlan& work, DatasetView& dataset, const AxisShape& array,
-                         const LineQuantiles& quantiles, Run& run)
+                         const LineQuantiles& quantiles, const TableBytes& bytes, Run& run)
     : plan(work),
       tiling(work.tiling),
       view(dataset),
@@ -94,9 +110,7 @@ QuantileJob::QuantileJob(const WorkPlan& work, DatasetView& dataset, const AxisS
       output_shape(array.output_shape()),
       tile_elements(most_elements_of_tile(work)),
       items(tiling, work.mine,
-            most_tables(tile_elements,
-                        cpu::value_table_bytes(view.info().format, view.decoding).all(),
-                        quantiles.memory_bytes),
+            most_tables(tile_elements, tiling.max_outputs(), bytes, quantiles.memory_bytes),
             work.threads),
       progress(items) {}
 
@@ -104,18 +118,20 @@ std::vector<StageTiming> find_quantiles_of_lines(DatasetView& view, const AxisSh
                                                  const LineQuantiles& wanted, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   const io::DatasetInfo& info = view.info();
-  const cpu::ValueTableBytes bytes = cpu::value_table_bytes(info.format, view.decoding);
+  const bool on_gpu = all_have_gpus(run);
+  const TableBytes bytes = table_bytes(view, wanted, on_gpu);
   const WorkPlan plan =
-      plan_work(info, needs_of_lines(array, bytes.all(), wanted, all_have_gpus(run)), run);
+      plan_work(info, needs_of_lines(info, array, bytes, wanted.memory_bytes, on_gpu), run);
   // Threads and the memory that they touch first stay near the GPU.
   const cpu::ThreadBinding binding(run.place.near_gpu, plan.sizes.threads);
   std::unique_ptr<QuantileJob> job;
   run_on_all(communicator, [&] {
-    job = std::make_unique<QuantileJob>(plan, view, array, wanted, run);
+    job = std::make_unique<QuantileJob>(plan, view, array, wanted, bytes, run);
     job->engine = make_engine(*job, run);
     if (job->engine) return;
     if (job->items.tiles() > 0) run.cores();
-    job->tables.emplace(job->items.tables() * job->tile_elements, bytes);
+    job->tables.emplace(job->items.tables() * job->tile_elements,
+                        cpu::value_table_bytes(info.format, view.decoding));
   });
   const auto make = [&](PassThread& thread) {
     return job->engine ? make_engine_consumer(*job, thread) : make_core_consumer(*job, thread);

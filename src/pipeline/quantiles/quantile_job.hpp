@@ -37,10 +37,16 @@ struct HostTables {
   cpu::PageBuffer counted;
 };
 
+/// Bytes that a table has for each element, and for each output beside them.
+struct TableBytes {
+  std::uint64_t element;
+  std::uint64_t output;
+};
+
 /// State shared by a rank's threads.
 struct QuantileJob {
   QuantileJob(const WorkPlan& work, DatasetView& dataset, const AxisShape& array,
-              const LineQuantiles& quantiles, Run& run);
+              const LineQuantiles& quantiles, const TableBytes& bytes, Run& run);
 
   const WorkPlan& plan;
   const WorkTiling& tiling;
