@@ -8,7 +8,7 @@ namespace warpfold::pipeline {
 namespace {
 
 /// Boxes under way for each thread, and parts, so that all end at about the same time.
-constexpr std::uint64_t items_of_thread = 16;
+constexpr std::uint64_t parts_of_thread = 16;
 
 /// Lines whose elements lie side by side, and share the lines of a cache, go to one thread.
 constexpr std::uint64_t lines_together = 64;
@@ -18,7 +18,7 @@ constexpr std::uint64_t lines_together = 64;
 TileItems::TileItems(const WorkTiling& tiling, ElementRange tiles, std::uint64_t most_tables,
                      int threads)
     : tiling_(tiling), tiles_(tiles), boxes_(tiling.max_boxes()) {
-  const std::uint64_t wanted = items_of_thread * static_cast<std::uint64_t>(threads);
+  const std::uint64_t wanted = parts_of_thread * static_cast<std::uint64_t>(threads);
   const std::uint64_t most = std::max<std::uint64_t>(1, std::min(most_tables, tiles.count));
   tables_ = std::min(std::max<std::uint64_t>(2, ceil_div(wanted, boxes_)), most);
   lag_ = tables_ / 2;
