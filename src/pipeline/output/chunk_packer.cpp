@@ -29,7 +29,7 @@ constexpr std::uint64_t batches_per_thread = 2;
 
 /// Longest time in which a thread notices no interrupt, and in which an exchange makes no progress.
 constexpr std::chrono::milliseconds patience{5};
-constexpr std::chrono::microseconds exchange_patience{50};
+constexpr std::chrono::microseconds address_patience{50};
 
 /// Small chunks are made several at a time, of about so many bytes, but so that every rank makes
 /// some.
@@ -290,7 +290,7 @@ std::vector<StageTiming> pack_chunks(const PackJob& job, ProgressMonitor& monito
     packer->advance(failure != nullptr);
     monitor.advance_share(packer->done(), packer->share());
     if (packer->exchanging())
-      std::this_thread::sleep_for(exchange_patience);
+      std::this_thread::sleep_for(address_patience);
     else if (!packer->over())
       packer->made(packer->stretch(), patience);
   }

@@ -10,10 +10,10 @@ namespace warpfold::pipeline {
 namespace {
 
 /// Longest time in which the end of a run is not noticed.
-constexpr std::chrono::milliseconds patience{5};
+constexpr std::chrono::milliseconds block_patience{5};
 
-constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t batches_per_thread = 4;  ///< fewest of a block
+constexpr std::uint64_t stretch_batch_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t batches_of_block = 4;  ///< fewest of a block
 
 }  // namespace
 
@@ -38,7 +38,7 @@ ChunkedPrefixes::ChunkedPrefixes(const ChunkedBlocks& plan, const std::vector<Pi
 void ChunkedPrefixes::store(std::uint64_t block, std::uint64_t first,
                             std::span<const std::byte> prefixes) {
   const std::uint64_t in_memory = memory_.size();
-  while (block >= in_memory && !packer_->made(block - in_memory, patience))
+  while (block >= in_memory && !packer_->made(block - in_memory, block_patience))
     if (is_closed_) return;
   std::memcpy(place_of(block, first + plan_.zeros), prefixes.data(), prefixes.size());
   const std::lock_guard lock(mutex_);
@@ -78,8 +78,9 @@ Stretches ChunkedPrefixes::stretches() const {
   // Small chunks are made several at a time, but so that every thread makes some.
   const std::uint64_t chunk_bytes = plan_.rows.chunk_elements() * element_bytes_;
   const std::uint64_t for_all = plan_.rows.chunks_of(plan_.blocks, 0).count /
-                                (batches_per_thread * static_cast<std::uint64_t>(plan_.threads));
-  stretches.batch_chunks = std::max<std::uint64_t>(1, std::min(batch_bytes / chunk_bytes, for_all));
+                                (batches_of_block * static_cast<std::uint64_t>(plan_.threads));
+  stretches.batch_chunks =
+      std::max<std::uint64_t>(1, std::min(stretch_batch_bytes / chunk_bytes, for_all));
   stretches.in_memory = plan_.in_memory;
   return stretches;
 }
