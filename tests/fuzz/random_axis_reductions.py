@@ -19,6 +19,7 @@ from reference import STATISTICS
 
 MOST_OUTPUTS = 600  # but sometimes
 MOST_OF_FEW = 6000
+MOST_DIMENSIONS = 32
 MOST_LABELS = 40
 INDICES = ("argmin", "argmax")
 EXTREMA = ("min", "max")
@@ -245,7 +246,8 @@ def _labels(dataset, random):
         chunks = tuple(int(random.integers(1, extent + 1)) for extent in labels.shape)
         storage = {"chunks": chunks, "compression": "gzip"}
     path = dataset.path.with_name("labels.h5")
-    if chance(random, 0.8):
+    # HDF5 1.10 divides by zero when it writes texts of the most dimensions in chunks.
+    if chance(random, 0.8) or labels.ndim == MOST_DIMENSIONS:
         support.write(path, labels, kind, "label", **storage)
         return path, kind, labels
     with h5py.File(path, "w") as file:
