@@ -20,7 +20,7 @@ inline constexpr std::int64_t first_gregorian_day = 2'299'161;
 /// Gregorian or Julian they are Julian day numbers.
 struct Instant {
   std::int64_t day = 0;
-  std::int64_t microsecond = 0;  ///< of the day
+  std::int64_t microsecond = 0;  ///< microseconds since midnight
 
   auto operator<=>(const Instant&) const = default;
 };

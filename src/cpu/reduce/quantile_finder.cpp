@@ -201,10 +201,11 @@ class TypedQuantileFinder final : public QuantileFinder {
       any_nan = numbers < length && kernels.count_below(keys, length, key_of_nan) < length;
     }
     const bool poisoned = any_nan && spec_.nan == NanPolicy::propagate;
-    if (numbers > 0 && !poisoned) order_.take(keys, length, spec_.fractions.size());
+    const bool found = numbers > 0 && numbers >= spec_.min_count && !poisoned;
+    if (found) order_.take(keys, length, spec_.fractions.size());
     for (std::size_t f = 0; f < spec_.fractions.size(); ++f) {
       Value quantile = poisoned ? Value(quiet_nan) : empty_;
-      if (numbers > 0 && !poisoned) quantile = quantile_of(spec_.fractions[f], numbers);
+      if (found) quantile = quantile_of(spec_.fractions[f], numbers);
       visit_element_type(to_, [&](auto element) {
         element = element_of<decltype(element)>(quantile);
         reinterpret_cast<decltype(element)*>(out)[f * lines + line] = element;

@@ -19,12 +19,6 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// NaN for floats, netCDF's default fill value for integers.
-Value value_for_nothing(ElementType type) {
-  return is_integer(type) ? io::netcdf_default_fill(type)
-                          : Value(std::numeric_limits<double>::quiet_NaN());
-}
-
 Value default_empty_value(const DatasetView& view) {
   if (!view.decoding.unpacking.active)
     if (const auto fill = declared_fill_value(view.info())) return *fill;
@@ -87,6 +81,11 @@ void put_mask(DatasetView& view, const std::string& mask, Run& run) {
 }
 
 }  // namespace
+
+Value value_for_nothing(ElementType type) {
+  return is_integer(type) ? io::netcdf_default_fill(type)
+                          : Value(std::numeric_limits<double>::quiet_NaN());
+}
 
 Value empty_value(const DatasetView& view, const std::string& asked,
                   const mpi::Communicator& communicator) {
