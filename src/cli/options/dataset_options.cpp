@@ -82,7 +82,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   add_text_option(
       command, "--select", "SLICE,...",
       "A part of the dataset: '10:20, ::2, -1'; in NumPy's notation, or by names as 'time=2:5, "
-      "lat=-30.:30.'. Everything if not given",
+      "lat=-30.:30.', where whole numbers are indices and those with a point coordinates, or by "
+      "dates as 'time=2001-03'. Everything if not given",
       [&options](const std::string& text) {
         if (text.empty()) throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
         options.select = text;

@@ -122,7 +122,9 @@ io::Dataset open_selected(const std::string& file, const std::string& name,
   io::Dataset dataset = options.files.empty() ? io::Dataset(file, name, path)
                                               : open_concatenated(name, options, path);
   if (!options.raw) dataset.take_as_unsigned();
-  dataset.select(make_selection(options.select, dataset.info()));
+  const Selection selection = make_selection(options.select, dataset.info());
+  dataset.add_note(note_on_indices(options.select, dataset.info()));
+  dataset.select(selection);
   return dataset;
 }
 
