@@ -15,6 +15,7 @@
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
 #include "warpfold/dataset_choice.hpp"
+#include "warpfold/every.hpp"
 #include "warpfold/output_options.hpp"
 #include "warpfold/run_options.hpp"
 #include "warpfold/view_options.hpp"
@@ -39,8 +40,17 @@ struct ReduceOptions {
   /// Empty: over all elements; `every` and `keep_dimensions` then have no effect.
   std::vector<Axis> axes;
   /// Reduce so many consecutive indices along the first of `axes` at a time, the last time what is
-  /// left: the output has that dimension, with an index for each. 0: all of them.
-  std::uint64_t every = 0;
+  /// left: the output has that dimension, with an index for each. 0: all of them. Or those that
+  /// follow in one window of the calendar, by the times of the coordinate along that axis: "year",
+  /// "season" (from December, March, June and September), "month", "day", or "6 hours" and the like
+  /// from midnight.
+  Every every = 0;
+  /// Leave out the first and the last of these windows where the times don't cover them: where
+  /// further ones, as far apart as the first two or the last two times, would lie in them.
+  bool complete = false;
+  /// Outputs along axes that fewer elements count in are missing: they are as `empty` says, or by
+  /// default NaN, or netCDF's default fill value of integers. Counts are what they are.
+  std::uint64_t min_count = 0;
   bool keep_dimensions = false;  ///< leave the axes in the output, with extent 1
   /// The value of extrema and sums along axes that have no valid element; it becomes the
   /// `_FillValue` of these outputs. "auto": sums are 0; extrema are the input's `_FillValue`, or
@@ -54,7 +64,8 @@ struct ReduceOptions {
   /// a path, otherwise ReduceResult::labels; not with quantiles. With `axes`, the dataset has a
   /// label for each index along the first of these, and outputs have a dimension of the labels in
   /// its place; or `by` is a calendar component of the time coordinate, by CF's units and
-  /// calendars: "year", "season", "month", "day" (of the month), "dayofyear" or "hour".
+  /// calendars: "year", "season", "month", "day" (of the month), "dayofyear" or "hour", or several
+  /// of them, "year,month", whose labels are texts such as "2001-03".
   std::string by;
   /// Weights of elements, finite and not negative; those of weight 0 don't count. "DATASET" or
   /// "FILE::DATASET" of the dataset's shape, of that of its last dimensions, or of one dimension by

@@ -24,7 +24,8 @@ struct ViewOptions {
 
   /// A hyperslab in NumPy's notation: "10:20, ::2, -1", "..., 0", as basic indexing with positive
   /// steps understands it, or by names of dimensions: "time=10:20, lat=-30.0:30.0", whole numbers
-  /// as indices, others as coordinates with both bounds included; empty: everything.
+  /// as indices, others as coordinates with both bounds included, and dates of times:
+  /// "time=2001-03", "time=2001-03-15T06:2001-04"; empty: everything.
   std::string select;
 
   /// Conditions on the value, all of which an element must meet: ">0", "<=1e3", "==3", "!=nan",

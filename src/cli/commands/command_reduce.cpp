@@ -174,7 +174,11 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
   Json axis_members(const ReduceResult& result) const {
     Json members{{"axis", result.axes}};
     if (!result.axis_names.empty()) members["axis_names"] = result.axis_names;
-    if (request_.options.every > 0) members["every"] = request_.options.every;
+    const Every& every = request_.options.every;
+    if (every.indices > 0) members["every"] = every.indices;
+    if (!every.window.empty()) members["every"] = every.window;
+    if (request_.options.complete) members["complete"] = true;
+    if (request_.options.min_count > 0) members["min_count"] = request_.options.min_count;
     if (!request_.options.by.empty()) members["by"] = request_.options.by;
     add_factors(members);
     add_quantile_method(members);

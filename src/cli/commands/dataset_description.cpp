@@ -56,9 +56,10 @@ bool are_named(const std::vector<pipeline::DimensionDescription>& dimensions) {
 /// Names dimensions, with their first and last coordinates: "time, lat 90 to -90".
 std::string dimensions_text(const std::vector<pipeline::DimensionDescription>& dimensions) {
   std::vector<std::string> texts;
-  for (const auto& [name, first, last] : dimensions) {
+  for (const auto& [name, first, last, first_date, last_date] : dimensions) {
     texts.push_back(name.empty() ? "(no name)" : name);
     if (first.index() != 0) texts.back() += " " + to_text(first) + " to " + to_text(last);
+    if (!first_date.empty()) texts.back() += " (" + first_date + " to " + last_date + ")";
   }
   return joined(texts, ", ");
 }
@@ -132,9 +133,12 @@ Json properties_json(const io::DatasetInfo& info,
   properties["stored_type"] = info.stored_type;
   properties["stored_shape"] = info.stored_shape;
   if (are_named(dimensions)) {
-    for (const auto& [name, first, last] : dimensions)
-      properties["dimensions"].push_back(
-          {{"name", name}, {"first", json_value(first)}, {"last", json_value(last)}});
+    for (const auto& [name, first, last, first_date, last_date] : dimensions) {
+      Json& dimension = properties["dimensions"].emplace_back();
+      dimension = {{"name", name}, {"first", json_value(first)}, {"last", json_value(last)}};
+      if (!first_date.empty()) dimension["first_date"] = first_date;
+      if (!last_date.empty()) dimension["last_date"] = last_date;
+    }
   }
   properties["elements"] = json_integer(info.elements);
   properties["bytes"] = json_integer(element_bytes(info));

@@ -79,14 +79,15 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
                             std::string& text) {
     command.add_option(name, text, help)->type_name(type)->group("Elements");
   };
-  add_text_option(command, "--select", "SLICE,...",
-                  "Select a part of the dataset: '10:20, ::2'; in NumPy's notation, or by names as "
-                  "'time=2:5, lat=-30.:30.'. Everything if not given",
-                  [&options](const std::string& text) {
-                    if (text.empty())
-                      throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
-                    options.select = text;
-                  })
+  add_text_option(
+      command, "--select", "SLICE,...",
+      "Select a part of the dataset: '10:20, ::2'; in NumPy's notation, or by names as "
+      "'time=2:5, lat=-30.:30.', where whole numbers are indices and those with a point "
+      "coordinates, or by dates as 'time=2001-03'. Everything if not given",
+      [&options](const std::string& text) {
+        if (text.empty()) throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
+        options.select = text;
+      })
       ->group("Elements");
   command
       .add_option(

@@ -16,11 +16,12 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 34> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 35> flags_of_members{{
     {"append", "--append"},
     {"axis", "--axis"},
     {"backend", "--backend"},
     {"by", "--by"},
+    {"complete", "--complete"},
     {"concat", "--concat"},
     {"ddof", "--ddof"},
     {"deflate_level", "--deflate level"},

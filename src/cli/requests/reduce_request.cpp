@@ -12,6 +12,7 @@
 #include "cli/options/option_values.hpp"
 #include "cli/report/text.hpp"
 #include "core/results/statistic_table.hpp"
+#include "core/values/time_windows.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
@@ -97,7 +98,7 @@ void ReduceRequest::choose_statistics() {
 void ReduceRequest::check_output_options() const {
   if (along_axes()) return require_output(options.output, "--axis makes datasets");
   const char* const needs = by_labels() ? "-o" : "--axis";
-  for (const char* option : {"--every", "--keepdims"})
+  for (const char* option : {"--every", "--complete", "--min-count", "--keepdims"})
     if (command_.count(option) > 0) throw needed(option, "--axis", axes_advice);
   if (by_labels() && !options.output.path.empty()) return;
   for (const char* option : {"-o", "--append", "--force", "--output-type", "--empty", "--chunks",
@@ -150,11 +151,11 @@ void ReduceRequest::add_statistics_options() {
         options.quantile_memory_bytes = parse_size("--quantile-memory", text);
       });
   add_text_option(
-      command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour",
+      command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour,...",
       "Reduce the elements of each label; this dataset has the labels, integers or strings, and "
       "the shape of the dataset, or of its last dimensions. With -o into datasets of OUT, "
       "otherwise to numbers. With --axis reduce the indices along the first of these that have "
-      "the same label, or whose times have the same PART, such as season",
+      "the same label, or whose times have the same PART, such as season, or year,month",
       [this](const std::string& text) {
         if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
         options.by = text;
@@ -194,6 +195,16 @@ void ReduceRequest::take_operations(const std::string& text) {
   quantile_names = std::move(operations.quantiles);
 }
 
+void ReduceRequest::take_every(const std::string& text) {
+  if (text.find_first_not_of("+-.0123456789") != std::string::npos) {
+    window_length(text);
+    options.every = text;
+    return;
+  }
+  constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
+  options.every = parse_integer("--every", text, 1, maximum);
+}
+
 void ReduceRequest::add_axes_options() {
   add_text_option(
       command_, "--axis", "K|NAME,...",
@@ -202,12 +213,24 @@ void ReduceRequest::add_axes_options() {
       [this](const std::string& text) { options.axes = parse_axes("--axis", text); })
       ->group(axes_group);
   add_text_option(
-      command_, "--every", "N",
-      "Reduce N indices along the first at a time; such as the hours of each day. The last group "
-      "may have fewer",
+      command_, "--every", "N|year|season|month|day|N hours",
+      "Reduce N indices along the first at a time; the last time what is left. Or those that "
+      "follow in one month, day, ... by their times; seasons from December on, hours from midnight",
+      [this](const std::string& text) { take_every(text); })
+      ->option_text("N|WINDOW")
+      ->group(axes_group);
+  command_
+      .add_flag("--complete", options.complete,
+                "Leave out incomplete windows of time; the first and the last of --every month "
+                "where the times don't cover it")
+      ->group(axes_group);
+  add_text_option(
+      command_, "--min-count", "N",
+      "Outputs of fewer than N elements that count are missing; as --empty says, or NaN, or "
+      "netCDF's default of integers",
       [this](const std::string& text) {
         constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
-        options.every = parse_integer("--every", text, 1, maximum);
+        options.min_count = parse_integer("--min-count", text, 0, maximum);
       })
       ->group(axes_group);
   command_

@@ -43,6 +43,7 @@ class ReduceRequest {
   void add_factor_options();
   void add_axes_options();
   void take_operations(const std::string& text);
+  void take_every(const std::string& text);
   void choose_statistics();
   void check_quantile_options() const;
   void check_output_options() const;

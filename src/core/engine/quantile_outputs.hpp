@@ -23,7 +23,7 @@ class QuantileOutputs {
 
   /// Tells whether keys are to be found of a line of so many numbers, and NaN or none.
   bool needs_keys(std::uint64_t numbers, bool any_nan) const {
-    return numbers > 0 && !is_poisoned(any_nan);
+    return numbers > 0 && numbers >= spec_.quantiles.min_count && !is_poisoned(any_nan);
   }
 
   /// Writes a line's quantiles as elements of the spec's type, `lines` from one to the next.

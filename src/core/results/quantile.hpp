@@ -17,6 +17,7 @@ struct QuantileSpec {
   std::vector<double> fractions;  ///< 0 to 1
   QuantileMethod method = QuantileMethod::linear;
   NanPolicy nan = NanPolicy::propagate;
+  std::uint64_t min_count = 0;  ///< quantiles of fewer elements are missing, as those of none
 };
 
 /// The quantiles of each output along axes.

@@ -1,7 +1,6 @@
 #include "core/values/cf_time.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <regex>
@@ -14,102 +13,9 @@
 namespace warpfold {
 namespace {
 
-constexpr std::int64_t second = 1'000'000;
-constexpr std::int64_t hour = 3600 * second;
-constexpr std::int64_t day = 24 * hour;
-
-/// The first Julian day number of the Gregorian calendar where it follows the Julian one.
-constexpr std::int64_t first_gregorian_day = 2'299'161;
-
-constexpr std::array<std::int64_t, 13> days_before{0,   31,  59,  90,  120, 151, 181,
-                                                   212, 243, 273, 304, 334, 365};
-
-constexpr std::int64_t floor_div(std::int64_t a, std::int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-}
-
-bool has_year_0(Calendar calendar) {
-  return calendar != Calendar::mixed && calendar != Calendar::julian;
-}
-
-/// Years are astronomical below: 0 is the year before 1.
-bool is_leap(std::int64_t year, Calendar calendar) {
-  if (calendar == Calendar::all_leap) return true;
-  if (calendar == Calendar::noleap || calendar == Calendar::days_360) return false;
-  if (year % 4 != 0) return false;
-  if (calendar == Calendar::julian || (calendar == Calendar::mixed && year < 1582)) return true;
-  return year % 100 != 0 || year % 400 == 0;
-}
-
-/// Days of a year before a month from 1 to 13.
-std::int64_t days_before_month(std::int64_t year, std::int64_t month, Calendar calendar) {
-  if (calendar == Calendar::days_360) return (month - 1) * 30;
-  const std::int64_t leap_day = month > 2 && is_leap(year, calendar) ? 1 : 0;
-  return days_before[static_cast<std::size_t>(month - 1)] + leap_day;
-}
-
-std::int64_t days_of_year(Calendar calendar) {
-  if (calendar == Calendar::days_360) return 360;
-  return calendar == Calendar::all_leap ? 366 : 365;
-}
-
-/// Julian day numbers, after E. G. Richards, Calendars, in the Explanatory Supplement to the
-/// Astronomical Almanac (2013); years of any sign.
-std::int64_t julian_day(std::int64_t year, std::int64_t month, std::int64_t date, bool gregorian) {
-  const std::int64_t before_march = (14 - month) / 12;
-  const std::int64_t y = year + 4800 - before_march;
-  const std::int64_t m = month + 12 * before_march - 3;
-  const std::int64_t days = date + (153 * m + 2) / 5 + 365 * y + floor_div(y, 4);
-  return gregorian ? days - floor_div(y, 100) + floor_div(y, 400) - 32045 : days - 32083;
-}
-
-CalendarTime date_of_julian_day(std::int64_t number, bool gregorian) {
-  std::int64_t centuries = 0;
-  std::int64_t rest = number + (gregorian ? 32044 : 32082);
-  if (gregorian) {
-    centuries = floor_div(4 * rest + 3, 146097);
-    rest -= floor_div(146097 * centuries, 4);
-  }
-  const std::int64_t years = floor_div(4 * rest + 3, 1461);
-  const std::int64_t days = rest - floor_div(1461 * years, 4);
-  const std::int64_t months = (5 * days + 2) / 153;
-  CalendarTime date;
-  date.day = days - (153 * months + 2) / 5 + 1;
-  date.month = months + 3 - 12 * (months / 10);
-  date.year = 100 * centuries + years - 4800 + months / 10;
-  return date;
-}
-
-std::int64_t day_number(std::int64_t year, std::int64_t month, std::int64_t date,
-                        Calendar calendar) {
-  switch (calendar) {
-    case Calendar::mixed: {
-      const bool gregorian =
-          std::array{year, month, date} >= std::array<std::int64_t, 3>{1582, 10, 15};
-      return julian_day(year, month, date, gregorian);
-    }
-    case Calendar::gregorian:
-    case Calendar::julian:
-      return julian_day(year, month, date, calendar == Calendar::gregorian);
-    default:
-      return year * days_of_year(calendar) + days_before_month(year, month, calendar) + date - 1;
-  }
-}
-
-CalendarTime date_of(std::int64_t number, Calendar calendar) {
-  if (calendar == Calendar::mixed || calendar == Calendar::gregorian ||
-      calendar == Calendar::julian)
-    return date_of_julian_day(number,
-                              calendar == Calendar::gregorian ||
-                                  (calendar == Calendar::mixed && number >= first_gregorian_day));
-  CalendarTime date;
-  date.year = floor_div(number, days_of_year(calendar));
-  const std::int64_t rest = number - date.year * days_of_year(calendar);
-  while (date.month < 12 && days_before_month(date.year, date.month + 1, calendar) <= rest)
-    ++date.month;
-  date.day = rest - days_before_month(date.year, date.month, calendar) + 1;
-  return date;
-}
+constexpr std::int64_t second = microseconds_per_second;
+constexpr std::int64_t hour = microseconds_per_hour;
+constexpr std::int64_t day = microseconds_per_day;
 
 std::optional<Calendar> calendar_called(const std::string& name) {
   constexpr std::pair<std::string_view, Calendar> names[] = {
@@ -179,7 +85,7 @@ TimeUnits::TimeUnits(const std::string& units, const std::string& calendar,
   const std::int64_t month = integer(part[3]);
   const std::int64_t date = integer(part[4]);
   if (year == 0 && !has_year_0(calendar_)) refuse("its calendar has no year 0");
-  if (year < 0 && !has_year_0(calendar_)) ++year;
+  year = astronomical_year(year, calendar_);
   if (month < 1 || month > 12 || date < 1 ||
       date >
           days_before_month(year, month + 1, calendar_) - days_before_month(year, month, calendar_))
@@ -197,6 +103,16 @@ TimeUnits::TimeUnits(const std::string& units, const std::string& calendar,
 }
 
 std::optional<CalendarTime> TimeUnits::time(double number) const {
+  const auto there = instant(number);
+  return there ? std::optional(time_of(*there, calendar_)) : std::nullopt;
+}
+
+std::optional<CalendarTime> TimeUnits::time(std::int64_t number) const {
+  const auto there = instant(number);
+  return there ? std::optional(time_of(*there, calendar_)) : std::nullopt;
+}
+
+std::optional<Instant> TimeUnits::instant(double number) const {
   const long double exact = static_cast<long double>(number) * static_cast<long double>(unit_) /
                             static_cast<long double>(parts_);
   constexpr long double limit = 9.2e18L;
@@ -206,13 +122,13 @@ std::optional<CalendarTime> TimeUnits::time(double number) const {
   const std::int64_t beside = rounded - floor_div(rounded, second) * second;
   if (beside == 1) rounded = static_cast<std::int64_t>(std::floor(exact));
   if (beside == second - 1) rounded = static_cast<std::int64_t>(std::ceil(exact));
-  return time_after(rounded);
+  return instant_after(rounded);
 }
 
-std::optional<CalendarTime> TimeUnits::time(std::int64_t number) const {
+std::optional<Instant> TimeUnits::instant(std::int64_t number) const {
   constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max();
   if (number > limit / unit_ || number < -(limit / unit_)) return std::nullopt;
-  return time_after(floor_div(number * unit_, parts_));
+  return instant_after(floor_div(number * unit_, parts_));
 }
 
 std::optional<double> TimeUnits::converted(double number, const TimeUnits& other) const {
@@ -239,14 +155,11 @@ std::optional<double> TimeUnits::converted(double number, const TimeUnits& other
                              static_cast<long double>(other.unit_));
 }
 
-std::optional<CalendarTime> TimeUnits::time_after(std::int64_t microseconds) const {
+Instant TimeUnits::instant_after(std::int64_t microseconds) const {
   const std::int64_t days = floor_div(microseconds, day);
   const std::int64_t rest = microseconds - days * day + since_;
-  CalendarTime time = date_of(day_ + days + floor_div(rest, day), calendar_);
-  time.hour = (rest - floor_div(rest, day) * day) / hour;
-  time.day_of_year = days_before_month(time.year, time.month, calendar_) + time.day;
-  if (time.year <= 0 && !has_year_0(calendar_)) --time.year;
-  return time;
+  const std::int64_t more = floor_div(rest, day);
+  return {day_ + days + more, rest - more * day};
 }
 
 }  // namespace warpfold

@@ -4,20 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "core/values/calendar.hpp"
+
 namespace warpfold {
-
-/// The calendars of the CF conventions. The mixed one is Julian before 1582-10-15 and Gregorian
-/// from then on. It and the Julian one have no year 0: year 1 follows year -1.
-enum class Calendar : std::uint8_t { mixed, gregorian, julian, noleap, all_leap, days_360 };
-
-/// Date and time of day in a calendar.
-struct CalendarTime {
-  std::int64_t year = 0;
-  std::int64_t month = 1;  ///< 1 to 12
-  std::int64_t day = 1;
-  std::int64_t hour = 0;
-  std::int64_t day_of_year = 1;  ///< 1 for January 1
-};
 
 /// Turns numbers into times as the CF conventions have it: so many units since a date of a
 /// calendar. Times are whole microseconds, of which cftime for Python makes the same.
@@ -33,6 +22,12 @@ class TimeUnits {
   std::optional<CalendarTime> time(double number) const;
   std::optional<CalendarTime> time(std::int64_t number) const;
 
+  /// Returns the point in time of a number; none likewise.
+  std::optional<Instant> instant(double number) const;
+  std::optional<Instant> instant(std::int64_t number) const;
+
+  Calendar calendar() const { return calendar_; }
+
   /// Returns the number that stands for the same time in other units; none where the calendars
   /// differ at that time.
   std::optional<double> converted(double number, const TimeUnits& other) const;
@@ -40,7 +35,7 @@ class TimeUnits {
   bool operator==(const TimeUnits&) const = default;
 
  private:
-  std::optional<CalendarTime> time_after(std::int64_t microseconds) const;
+  Instant instant_after(std::int64_t microseconds) const;
 
   Calendar calendar_ = Calendar::mixed;
   std::int64_t unit_ = 1;   ///< microseconds, or parts of one

@@ -21,6 +21,7 @@ struct CarriedDimension {
   Slice selected;  ///< slice of the stored dimension
   Fate fate = Fate::kept;
   std::uint64_t cell_elements = 0;  ///< elements of all cells but the last; 0: there is one cell
+  std::vector<ElementRange> cells = {};  ///< indices of each cell, in place of that number
   /// Files that have its coordinates one behind another, the dataset's first; empty: that alone.
   std::vector<std::string> files = {};
 
@@ -31,7 +32,20 @@ struct CarriedDimension {
   /// Returns its cells where it is reduced, otherwise its elements.
   std::uint64_t extent() const {
     if (fate == Fate::kept) return selected.count;
+    if (!cells.empty()) return cells.size();
     return cell_elements == 0 ? 1 : ceil_div(selected.count, cell_elements);
+  }
+
+  /// Returns the selected indices that make up a cell.
+  ElementRange cell(std::uint64_t number) const {
+    if (!cells.empty()) return cells[number];
+    if (cell_elements == 0) return {0, selected.count};
+    return block_range(selected.count, cell_elements, number);
+  }
+
+  /// Tells whether there is a cell for each selected index.
+  bool has_single_elements() const {
+    return selected.count == 1 || cell_elements == 1 || cells.size() == selected.count;
   }
 };
 

@@ -76,7 +76,7 @@ class CoordinateReader {
         merged_(std::move(merged)) {
     // One element is that element, and no cell.
     for (CarriedDimension& dimension : source_) {
-      if (dimension.selected.count != 1 && dimension.cell_elements != 1) continue;
+      if (!dimension.has_single_elements()) continue;
       if (dimension.fate == Fate::reduced) dimension.selected.dropped = true;
       if (dimension.fate == Fate::reduced || dimension.fate == Fate::reduced_to_cells)
         dimension.fate = Fate::kept;
@@ -261,11 +261,9 @@ class CoordinateReader {
     const std::size_t width = values.size() / dimension.selected.count;
     std::vector<double> ends;
     for (std::uint64_t cell = 0; cell < dimension.extent(); ++cell) {
-      const std::uint64_t elements = dimension.cell_elements;
-      const std::uint64_t first = cell * elements;
-      const std::uint64_t last = elements == 0
-                                     ? dimension.selected.count - 1
-                                     : std::min(first + elements, dimension.selected.count) - 1;
+      const ElementRange indices = dimension.cell(cell);
+      const std::uint64_t first = indices.first;
+      const std::uint64_t last = indices.end() - 1;
       const auto [least, most] =
           std::minmax({values[first * width], values[first * width + width - 1],
                        values[last * width], values[last * width + width - 1]});

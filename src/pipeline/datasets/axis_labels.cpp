@@ -3,21 +3,20 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <limits>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "core/values/byte_order.hpp"
-#include "core/values/cf_time.hpp"
 #include "core/values/ordered_key.hpp"
+#include "core/values/time_windows.hpp"
 #include "io/dataset/dataset_open.hpp"
-#include "io/dataset/dataset_text.hpp"
 #include "io/dataset/texts.hpp"
+#include "pipeline/datasets/axis_times.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
-#include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/meaning/decoded_values.hpp"
 #include "pipeline/meaning/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
@@ -28,16 +27,38 @@ namespace {
 /// Sorted, as labels are.
 const std::vector<std::string> seasons{"DJF", "JJA", "MAM", "SON"};
 
-constexpr std::pair<std::string_view, std::int64_t (*)(const CalendarTime&)> parts_of_time[] = {
-    {"year", [](const CalendarTime& time) { return time.year; }},
-    {"month", [](const CalendarTime& time) { return time.month; }},
-    {"day", [](const CalendarTime& time) { return time.day; }},
-    {"hour", [](const CalendarTime& time) { return time.hour; }},
-    {"dayofyear", [](const CalendarTime& time) { return time.day_of_year; }},
-    {"season", [](const CalendarTime& time) {
+struct PartOfTime {
+  std::string_view name;
+  std::size_t digits;
+  std::int64_t (*of)(const CalendarTime&);
+};
+
+constexpr PartOfTime parts_of_time[] = {
+    {"year", 4, [](const CalendarTime& time) { return time.year; }},
+    {"month", 2, [](const CalendarTime& time) { return time.month; }},
+    {"day", 2, [](const CalendarTime& time) { return time.day; }},
+    {"hour", 2, [](const CalendarTime& time) { return time.hour; }},
+    {"dayofyear", 3, [](const CalendarTime& time) { return time.day_of_year; }},
+    {"season", 0, [](const CalendarTime& time) {
        constexpr std::int64_t of_quarter[] = {0, 2, 1, 3};
        return of_quarter[time.month % 12 / 3];
      }}};
+
+using Parts = std::vector<PartOfTime>;
+
+/// Returns the parts of time that `by` names ("year,month"); none where it names a dataset.
+Parts parts_named(std::string_view by) {
+  Parts parts;
+  for (;;) {
+    const std::size_t comma = by.find(',');
+    const auto* const part =
+        std::ranges::find(parts_of_time, by.substr(0, comma), &PartOfTime::name);
+    if (part == std::end(parts_of_time)) return {};
+    parts.push_back(*part);
+    if (comma == std::string_view::npos) return parts;
+    by.remove_prefix(comma + 1);
+  }
+}
 
 using Key = std::uint64_t;  ///< ordered_key() of a label
 
@@ -48,24 +69,6 @@ struct Labels {
   std::vector<std::optional<Key>> keys = {};
   std::vector<std::string> texts = {};  ///< whose numbers the labels are; none where these are none
 };
-
-/// Calls use(value, counts) for each element of a dataset.
-template <class Use>
-void for_each_value(io::Dataset& dataset, const Decoding& decoding, const Use& use) {
-  const ElementFormat format = dataset.info().format;
-  std::vector<std::byte> bytes(dataset.info().elements * size_of(format.type));
-  dataset.read({0, dataset.info().elements}, bytes);
-  visit_element_type(format.type, [&](auto element) {
-    visit_value_of<decltype(element)>(decoding.unpacking, [&](auto value) {
-      for (std::size_t at = 0; at < bytes.size(); at += sizeof(element)) {
-        std::memcpy(static_cast<void*>(&element), bytes.data() + at, sizeof(element));
-        if (format.order != native_byte_order) element = byte_swapped(element);
-        const bool counts = decode(decoding, element, value);
-        use(value, counts);
-      }
-    });
-  });
-}
 
 /// Requires that a dataset has an element for each index along a dimension, or for some of them.
 void require_line(const io::DatasetInfo& info) {
@@ -86,40 +89,38 @@ io::Dataset open_line(const std::string& file, const std::string& name, const Ch
   return line;
 }
 
-template <class Value>
-std::optional<CalendarTime> time_of(const TimeUnits& units, Value value) {
-  if constexpr (!std::is_integral_v<Value>) {
-    return units.time(widened(value));
-  } else {
-    if (std::cmp_greater(value, std::numeric_limits<std::int64_t>::max())) return std::nullopt;
-    return units.time(static_cast<std::int64_t>(value));
+std::string label_of(const Parts& parts, const std::vector<std::int64_t>& values) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    texts.push_back(parts[i].digits == 0 ? seasons[static_cast<std::size_t>(values[i])]
+                                         : zero_padded(values[i], parts[i].digits));
+  return joined(texts, "-");
+}
+
+void add_times(const std::vector<std::optional<IndexTime>>& times, const PartOfTime& part,
+               Labels& labels) {
+  if (part.digits == 0) labels.texts = seasons;
+  for (const auto& time : times)
+    labels.keys.push_back(time ? std::optional(ordered_key(part.of(time->date()))) : std::nullopt);
+}
+
+/// Labels times by several parts that they have in common: by texts, in the order of the parts.
+void add_times(const std::vector<std::optional<IndexTime>>& times, const Parts& parts,
+               Labels& labels) {
+  std::map<std::vector<std::int64_t>, std::vector<std::size_t>> groups;
+  for (std::size_t index = 0; index < times.size(); ++index) {
+    if (!times[index]) continue;
+    const CalendarTime date = times[index]->date();
+    std::vector<std::int64_t> values;
+    for (const PartOfTime& part : parts) values.push_back(part.of(date));
+    groups[std::move(values)].push_back(index);
   }
-}
-
-/// NaN, and what NumPy's "not a time" is as an integer, are no times.
-template <class Value>
-bool is_no_time(Value value) {
-  if constexpr (std::is_same_v<Value, std::int64_t>)
-    return value == std::numeric_limits<std::int64_t>::min();
-  return widened(value) != widened(value);
-}
-
-void add_times(io::Dataset times, const std::string& part, Labels& labels) {
-  const io::DatasetInfo& info = times.info();
-  const io::DatasetText text = io::read_dataset_text(info.file, info.name);
-  const std::string problem =
-      "cannot determine the " + part + " of '" + info.name + "' in '" + info.file + "'";
-  const TimeUnits units(text.units.value_or(""), text.calendar.value_or("standard"), problem);
-  const auto part_of =
-      std::ranges::find(parts_of_time, part, [](const auto& each) { return each.first; })->second;
-  for_each_value(times, interpret(info, {}).decoding, [&](auto value, bool counts) {
-    if (!counts || is_no_time(value)) return labels.keys.push_back(std::nullopt);
-    const auto time = time_of(units, value);
-    if (!time)
-      throw Error(problem, "index " + std::to_string(labels.keys.size()) + " is too far away",
-                  "Correct it, or mark it by an attribute '_FillValue'.");
-    labels.keys.emplace_back(ordered_key(part_of(*time)));
-  });
+  labels.keys.resize(times.size());
+  for (const auto& [values, indices] : groups) {
+    const Key key = ordered_key(static_cast<std::int64_t>(labels.texts.size()));
+    for (const std::size_t index : indices) labels.keys[index] = key;
+    labels.texts.push_back(label_of(parts, values));
+  }
 }
 
 void add_integers(io::Dataset integers, Labels& labels) {
@@ -168,75 +169,64 @@ bool read_texts(const std::vector<std::string>& files, const std::string& name, 
   return true;
 }
 
-/// Returns the number of a dimension of info.shape in info.stored_shape.
-std::size_t stored_number(const Selection& selection, int dimension) {
-  std::size_t stored = 0;
-  for (int left = dimension; selection[stored].dropped || left-- > 0; ++stored)
-    ;
-  return stored;
-}
-
-std::string coordinate_of(std::size_t dimension, const std::string& by,
-                          const io::DatasetInfo& info) {
-  const std::string coordinate =
-      named_dimension(static_cast<std::int64_t>(dimension), info).coordinate;
-  if (coordinate.empty())
-    throw usage_error("cannot group by " + by,
-                      "dimension " + std::to_string(dimension) + " of '" + info.name +
-                          "' has no coordinate with times",
-                      "Choose an axis of times, or name a dataset of labels: './" + by + "'.");
-  return coordinate;
-}
-
 /// Names the part of time that `by` most likely means ("monthly", "years"); empty where none is.
 std::string likely_part(const std::string& by) {
   if (by == "daily") return "day";
   if (by == "doy" || by == "yearday") return "dayofyear";
-  for (const auto& [part, of] : parts_of_time)
+  for (const auto& [part, digits, of] : parts_of_time)
     for (const std::string_view end : {"", "s", "ly", "al", "-of-year"})
       if (by == std::string(part) + std::string(end) || by == "time." + std::string(part))
         return std::string(part);
   return "";
 }
 
-/// Reads the labels of all selected indices along a dimension.
-Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run& run) {
+/// Reads the labels that a dataset has of all stored indices of a dimension; returns its name.
+std::string read_dataset(const std::string& by, std::size_t dimension, DatasetView& view, Run& run,
+                         Labels& labels) {
   const io::DatasetInfo& info = view.info();
-  const Selection selection = io::selection_of(info);
-  const std::size_t stored = stored_number(selection, dimension);
-  const bool several = !info.files.empty() && stored == info.concatenated_along;
-  const bool times = is_part_of_time(by);
-  const auto [file, dataset] = parse_mask_name("by", by, info.file);
-  Labels labels{by.substr(by.find_last_of("/:") + 1)};
-  if (by == "season") labels.texts = seasons;
-  const std::string name = times ? coordinate_of(stored, by, info) : dataset;
-  std::vector<std::string> files{times ? info.stored_file : file};
+  const bool several = !info.files.empty() && dimension == info.concatenated_along;
+  const auto [file, name] = parse_mask_name("by", by, info.file);
+  std::vector<std::string> files{file};
   if (several && by.find("::") == std::string::npos) files = info.files;
+  const std::uint64_t extent = info.stored_shape[dimension];
   const Check check = [&](const io::DatasetInfo& line) {
     require_line(line);
-    if (!times && files.size() == 1 && line.stored_shape.front() == info.stored_shape[stored])
-      run.note(match_beside("by", line, info, view.match, stored));
+    if (files.size() == 1 && line.stored_shape.front() == extent)
+      run.note(match_beside("by", line, info, view.match, dimension));
   };
-  if (times || !read_texts(files, name, view, check, labels))
+  if (!read_texts(files, name, view, check, labels))
     for (const std::string& each : files) {
       io::Dataset line = open_line(each, name, check);
       view.add_auxiliary(line, run);
-      times ? add_times(std::move(line), by, labels) : add_integers(std::move(line), labels);
+      add_integers(std::move(line), labels);
     }
-  const std::uint64_t extent = info.stored_shape[stored];
   if (labels.keys.size() != extent)
     throw usage_error("cannot group by '" + name + "'",
                       "it has " + std::to_string(labels.keys.size()) + " elements, dimension " +
-                          std::to_string(stored) + " of '" + info.name + "' has " +
+                          std::to_string(dimension) + " of '" + info.name + "' has " +
                           std::to_string(extent) + " indices",
                       "Name a dataset with an element for each index along the first axis.");
-  const Slice& slice = selection[stored];
-  for (std::uint64_t i = 0; i < slice.count; ++i)
-    labels.keys[i] = labels.keys[slice.start + i * slice.step];
-  labels.keys.resize(slice.count);
-  if (!times && !labels.texts.empty()) {
+  return name;
+}
+
+/// Reads the labels of all selected indices along a dimension.
+Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run& run) {
+  Labels labels{by.substr(by.find_last_of("/:") + 1)};
+  if (const Parts parts = parts_named(by); !parts.empty()) {
+    std::ranges::replace(labels.name, ',', '_');
+    const auto times = times_along(dimension, view, run, by);
+    if (parts.size() == 1)
+      add_times(times, parts.front(), labels);
+    else
+      add_times(times, parts, labels);
+    return labels;
+  }
+  const SelectedDimension selected = selected_dimension(view.info(), dimension);
+  const std::string name = read_dataset(by, selected.stored, view, run, labels);
+  labels.keys = selected.of(std::move(labels.keys));
+  if (!labels.texts.empty()) {
     const auto empty = std::ranges::count_if(labels.keys, [](const auto& key) { return !key; });
-    run.note(empty_labels_note(name, static_cast<std::uint64_t>(empty), slice.count));
+    run.note(empty_labels_note(name, static_cast<std::uint64_t>(empty), labels.keys.size()));
   }
   return labels;
 }
@@ -255,9 +245,7 @@ io::OutputDimension dimension_of(const Labels& labels, std::span<const Key> keys
 
 }  // namespace
 
-bool is_part_of_time(const std::string& by) {
-  return std::ranges::any_of(parts_of_time, [&](const auto& each) { return each.first == by; });
-}
+bool is_part_of_time(const std::string& by) { return !parts_named(by).empty(); }
 
 std::string empty_labels_note(const std::string& name, std::uint64_t empty, std::uint64_t labels) {
   if (empty == 0) return "";

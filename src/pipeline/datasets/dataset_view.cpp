@@ -19,12 +19,6 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// NaN for floats, netCDF's default fill value for integers.
-Value value_for_nothing(ElementType type) {
-  return is_integer(type) ? io::netcdf_default_fill(type)
-                          : Value(std::numeric_limits<double>::quiet_NaN());
-}
-
 Value default_empty_value(const DatasetView& view) {
   if (!view.decoding.unpacking.active)
     if (const auto fill = declared_fill_value(view.info())) return *fill;
@@ -88,6 +82,11 @@ void put_mask(DatasetView& view, const std::string& mask, Run& run) {
 
 }  // namespace
 
+Value value_for_nothing(ElementType type) {
+  return is_integer(type) ? io::netcdf_default_fill(type)
+                          : Value(std::numeric_limits<double>::quiet_NaN());
+}
+
 Value empty_value(const DatasetView& view, const std::string& asked,
                   const mpi::Communicator& communicator) {
   const ElementType type = view.value_type();
@@ -123,7 +122,9 @@ io::Dataset open_selected(const std::string& file, const std::string& name,
   io::Dataset dataset = options.files.empty() ? io::Dataset(file, name, path)
                                               : open_concatenated(name, options, path);
   if (!options.raw) dataset.take_as_unsigned();
-  dataset.select(make_selection(options.select, dataset.info()));
+  const Selection selection = make_selection(options.select, dataset.info());
+  dataset.add_note(note_on_indices(options.select, dataset.info()));
+  dataset.select(selection);
   return dataset;
 }
 

@@ -68,6 +68,9 @@ void while_unchanged(const DatasetView& view, const mpi::Communicator& communica
   require_unchanged();
 }
 
+/// Returns NaN for floats, netCDF's default fill value for integers.
+Value value_for_nothing(ElementType type);
+
 /// Returns the value that stands for no elements of a view: the one that `asked` names, or for
 /// "auto" the dataset's `_FillValue` if values are as stored, NaN for floats, netCDF's default fill
 /// value for integers. Collective; throws the same Error on every rank, a usage Error for what the

@@ -2,18 +2,25 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
 
 #include "core/base/text.hpp"
+#include "core/values/cf_time.hpp"
+#include "core/values/time_windows.hpp"
 #include "core/values/value_filters.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/dataset/dataset_text.hpp"
 #include "io/dataset/dimensions.hpp"
+#include "pipeline/datasets/axis_times.hpp"
 #include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/meaning/coordinate.hpp"
+#include "pipeline/meaning/matching.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -21,6 +28,7 @@ namespace warpfold::pipeline {
 namespace {
 
 constexpr std::size_t max_listed_dimensions = 32;
+constexpr std::uint64_t most_compared_coordinates = 1 << 20;
 
 using Names = std::vector<io::DimensionName>;
 
@@ -62,6 +70,17 @@ NamedDimension find_dimension(const std::string& name, const std::vector<Names>&
                     "Give one of its names, or a number.");
 }
 
+/// Writes the date that a number stands for; empty where it is too far away.
+std::string date_of(const Value& value, const TimeUnits& units) {
+  std::optional<Instant> instant;
+  if (const auto* real = std::get_if<double>(&value))
+    instant = units.instant(*real);
+  else if (const int128 integer = std::get<int128>(value);
+           integer <= std::numeric_limits<std::int64_t>::max())
+    instant = units.instant(static_cast<std::int64_t>(integer));
+  return instant ? date_text(*instant, units.calendar()) : "";
+}
+
 /// Turns slices whose bounds are coordinates into slices of indices.
 class CoordinateSlice {
  public:
@@ -81,6 +100,70 @@ class CoordinateSlice {
            (is_coordinate(parts_[0]) || (is_range() && is_coordinate(parts_[1])));
   }
 
+  /// Tells whether a bound is a date.
+  bool by_date() const {
+    return parts_.size() <= 3 && (is_date(parts_[0]) || (is_range() && is_date(parts_[1])));
+  }
+
+  /// Returns the indices whose times are in the months, days, ... of dates, or between them.
+  std::string of_dates(const io::DatasetInfo& info, const NamedDimension& found) const {
+    if (found.coordinate.empty()) refuse("has a date for a dimension without times", dates_advice);
+    const auto times =
+        read_times(info, found.number, found.coordinate, "times", [](const io::Dataset&) {});
+    const auto present = [](const auto& time) { return time.has_value(); };
+    const auto first = std::ranges::find_if(times, present);
+    if (first == times.end()) refuse("has a date for a dimension without times", dates_advice);
+    const TimeWindow window = window_in((*first)->calendar, times);
+    const auto holds = [&](const auto& time) { return time && window.holds(time->instant); };
+    const auto begin = std::ranges::find_if(times, holds);
+    if (begin == times.end())
+      refuse("holds no time; they go from " + text_of(*first) + " to " +
+                 text_of(*std::find_if(times.rbegin(), times.rend(), present)),
+             dates_advice);
+    const auto end = std::find_if_not(begin, times.end(), holds);
+    if (std::any_of(end, times.end(), holds))
+      refuse("holds times that don't follow one another", dates_advice);
+    std::string slice =
+        std::to_string(begin - times.begin()) + ":" + std::to_string(end - times.begin());
+    if (parts_.size() > 2) slice.append(":").append(parts_[2]);
+    return slice;
+  }
+
+  /// Says which coordinates the indices have, where the numbers that are given could be meant as
+  /// coordinates: each is one of them, and not that of its index. Empty where they aren't.
+  std::string note(const io::DatasetInfo& info, const NamedDimension& found) const {
+    const bool in_many_files = !info.files.empty() && found.number == info.concatenated_along;
+    if (parts_.size() > 2 || in_many_files) return "";
+    auto line = open_coordinate(info, found.number, found.coordinate);
+    if (!line || line->info().elements > most_compared_coordinates) return "";
+    const std::vector<double> numbers = Coordinate(std::move(*line)).numbers();
+    bool differ = false;
+    for (const std::string& bound : parts_) {
+      if (bound.empty()) continue;
+      const double number = std::strtod(bound.c_str(), nullptr);
+      const auto coordinate = std::ranges::find(numbers, number);
+      if (coordinate == numbers.end()) return "";
+      differ |= static_cast<double>(coordinate - numbers.begin()) != number;
+    }
+    if (!differ) return "";
+    const std::vector<std::string> slices{named_.slice};
+    const Slice slice =
+        parse_selection(selection_, slices, {&info.stored_shape[found.number], 1}).front();
+    if (slice.count == 0) return "";
+    const double first = numbers[slice.start];
+    const double last = numbers[slice.start + slice.count - 1];
+    std::string with_points;
+    for (const std::string& bound : parts_)
+      with_points.append(&bound == parts_.data() ? "" : ":")
+          .append(bound.empty() ? "" : bound + ".");
+    const std::string are = is_range()
+                                ? "' are indices; their coordinates are " +
+                                      shortest_decimal(first) + " to " + shortest_decimal(last)
+                                : "' is an index; its coordinate is " + shortest_decimal(first);
+    return "'" + named_.name + "=" + named_.slice + are + ". Write '" + named_.name + "=" +
+           with_points + "' for coordinates.";
+  }
+
   std::string of_indices(const io::DatasetInfo& info, const NamedDimension& found) const {
     auto line = open_coordinate(info, found.number, found.coordinate);
     if (!line) refuse("has a coordinate for a dimension that has none for each index");
@@ -97,11 +180,42 @@ class CoordinateSlice {
 
   bool is_range() const { return parts_.size() > 1; }
 
-  [[noreturn]] void refuse(const std::string& why) const {
-    throw usage_error("bad selection '" + selection_ + "'",
-                      "'" + named_.name + "=" + named_.slice + "' " + why,
-                      "Give whole numbers for indices; give coordinates with a point or an "
-                      "exponent, such as '30.' or '-2.5:1e3' (bounds included).");
+  static constexpr const char* coordinates_advice =
+      "Give whole numbers for indices; give coordinates with a point or an exponent, such as '30.' "
+      "or '-2.5:1e3' (bounds included).";
+  static constexpr const char* dates_advice =
+      "Give dates of times, such as '2001-03' or '2001-03-15T06:2001-04' (bounds included), or "
+      "whole numbers for indices.";
+
+  [[noreturn]] void refuse(const std::string& why, const char* advice = coordinates_advice) const {
+    throw usage_error(problem(), "'" + named_.name + "=" + named_.slice + "' " + why, advice);
+  }
+
+  std::string problem() const { return "bad selection '" + selection_ + "'"; }
+
+  static std::string text_of(const std::optional<IndexTime>& time) {
+    return date_text(time->instant, time->calendar);
+  }
+
+  /// Returns the window from the begin of the first date to the end of the last.
+  TimeWindow window_in(Calendar calendar,
+                       const std::vector<std::optional<IndexTime>>& times) const {
+    if (!std::ranges::all_of(times,
+                             [&](const auto& time) { return !time || time->calendar == calendar; }))
+      refuse("has a date, but the calendars of the files differ", dates_advice);
+    if (!is_range()) return window_of_date(parts_[0], calendar, problem());
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+    const auto window = [&](const std::string& bound) {
+      if (bound.empty()) return TimeWindow{{-most, 0}, {most, 0}};
+      constexpr std::size_t digits_of_year = 4;
+      if (is_whole(bound) && bound.size() < digits_of_year)
+        refuse("mixes an index with a date", dates_advice);
+      return window_of_date(bound, calendar, problem());
+    };
+    const TimeWindow lower = window(parts_[0]);
+    const TimeWindow upper = window(parts_[1]);
+    if (upper.end <= lower.begin) refuse("begins with the later date", dates_advice);
+    return {lower.begin, upper.end};
   }
 
   static std::string condition(std::string_view relation, const std::string& bound) {
@@ -212,6 +326,12 @@ std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& inf
       Coordinate coordinate(std::move(*line));
       description.first = coordinate.at(0);
       description.last = coordinate.at(coordinate.size() - 1);
+      const io::DatasetText text =
+          io::read_dataset_text(info.stored_file, names.front().coordinate);
+      if (const auto units = time_units(text)) {
+        description.first_date = date_of(description.first, *units);
+        description.last_date = date_of(description.last, *units);
+      }
     } catch (const Error&) {
       continue;  // texts are no numbers, and what is damaged is not what was requested
     }
@@ -232,11 +352,30 @@ Selection make_selection(const std::string& text, const io::DatasetInfo& info) {
                         "'" + each.name + "' is a dimension that has another part, too",
                         "Name each dimension once.");
     const CoordinateSlice slice(text, each);
-    slices[d] = slice.by_coordinate() ? slice.of_indices(info, found) : each.slice;
+    slices[d] = slice.by_date()         ? slice.of_dates(info, found)
+                : slice.by_coordinate() ? slice.of_indices(info, found)
+                                        : each.slice;
   }
   for (std::string& slice : slices)
     if (slice.empty()) slice.push_back(':');
   return parse_selection(text, slices, info.stored_shape);
+}
+
+std::string note_on_indices(const std::string& text, const io::DatasetInfo& info) {
+  const std::vector<NamedSlice> named = named_slices(text);
+  if (named.empty()) return "";
+  const std::vector<Names> names = io::read_dimension_names(info.file, info.name);
+  for (const NamedSlice& each : named) {
+    const CoordinateSlice slice(text, each);
+    if (slice.by_date() || slice.by_coordinate()) continue;
+    try {
+      std::string note = slice.note(info, find_dimension(each.name, names, info));
+      if (!note.empty()) return note;
+    } catch (const Error&) {
+      continue;  // indices need no coordinates
+    }
+  }
+  return "";
 }
 
 }  // namespace warpfold::pipeline

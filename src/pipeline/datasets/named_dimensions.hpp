@@ -33,11 +33,13 @@ NamedDimension named_dimension(const Axis& axis, const io::DatasetInfo& info);
 /// Error.
 std::vector<std::string> dimension_names(const io::DatasetInfo& info);
 
-/// Name of a dimension, and its first and last coordinate.
+/// Name of a dimension, and its first and last coordinate and time.
 struct DimensionDescription {
   std::string name;  ///< empty where it has none
   Value first;       ///< coordinate of its first index; nothing where there is none
   Value last;
+  std::string first_date;  ///< empty where coordinates are no times
+  std::string last_date;
 };
 
 /// Describes the dimensions of info.stored_shape. For one rank; throws Error.
@@ -46,5 +48,9 @@ std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& inf
 /// Makes a selection of a dataset as `ViewOptions::select` has it, and looks up names and
 /// coordinates in its file. For one rank; throws a usage Error for one that can't be, or an Error.
 Selection make_selection(const std::string& text, const io::DatasetInfo& info);
+
+/// Says which coordinates a selection by indices takes where its numbers could be meant as
+/// coordinates; empty where they couldn't. For one rank; throws as make_selection().
+std::string note_on_indices(const std::string& text, const io::DatasetInfo& info);
 
 }  // namespace warpfold::pipeline

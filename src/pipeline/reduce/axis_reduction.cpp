@@ -12,6 +12,7 @@
 #include "io/dataset/dataset_text.hpp"
 #include "pipeline/datasets/axis_labels.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/datasets/time_groups.hpp"
 #include "pipeline/quantiles/line_quantiles.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
@@ -74,7 +75,10 @@ void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOpti
       continue;
     }
     dimension.fate = grouped || options.keep_dimensions ? Fate::reduced_to_cells : Fate::reduced;
-    if (grouped) dimension.cell_elements = options.every;
+    if (!grouped) continue;
+    dimension.cell_elements = options.every;
+    if (options.every.window.empty()) continue;
+    for (const GroupRun& run : array.groups->runs) dimension.cells.push_back(run.indices);
   }
 }
 
@@ -120,10 +124,12 @@ std::optional<AxisGroups> groups_along(std::span<const std::int64_t> axes,
                                        const ReduceOptions& options, DatasetView& view,
                                        io::OutputSpec& file, Run& run) {
   const io::DatasetInfo& info = view.info();
-  if (options.every == 0 && options.by.empty()) return std::nullopt;
+  if (!options.every.is_given() && options.by.empty()) return std::nullopt;
   int dimension = 0;
   run_on_all(run.communicator,
              [&] { dimension = resolve_axes(axes.first(1), info.shape).front(); });
+  if (!options.every.window.empty())
+    return windows_along(options.every.window, options.complete, dimension, view, run);
   if (options.by.empty())
     return groups_of_length(options.every, dimension,
                             info.shape[static_cast<std::size_t>(dimension)]);
@@ -187,8 +193,10 @@ ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
   file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
   if (!result.axis_names.empty())
     file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names, ","));
-  if (options.every > 0)
-    file.text_attributes.emplace_back("warpfold_every", std::to_string(options.every));
+  if (options.every.is_given())
+    file.text_attributes.emplace_back("warpfold_every", options.every.window.empty()
+                                                            ? std::to_string(options.every.indices)
+                                                            : options.every.window);
   if (!options.by.empty()) file.text_attributes.emplace_back("warpfold_by", options.by);
   if (!options.weights.empty())
     file.text_attributes.emplace_back("warpfold_weights", options.weights);

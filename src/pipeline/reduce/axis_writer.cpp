@@ -74,30 +74,35 @@ std::vector<std::byte> AxisWriter::finished(std::size_t target, std::uint64_t pl
     failure_.note({target, outputs.first}, std::current_exception());
     return {};
   }
-  if (row_of(to.statistic).of_nothing == OfNothing::zero_or_chosen)
-    mark_sums_of_nothing(to, place, totals, elements);
+  if (to.min_count > 0 && to.missing != Value{})
+    replace_small(to.min_count, to.missing, to.type, place, totals, elements);
+  else if (row_of(to.statistic).of_nothing == OfNothing::zero_or_chosen)
+    sums_of_nothing_ += replace_small(1, to.empty, to.type, place, totals, elements);
   return elements;
 }
 
-void AxisWriter::mark_sums_of_nothing(const AxisTarget& target, std::uint64_t place,
-                                      const AxisTotals& totals, std::vector<std::byte>& elements) {
-  visit_element_type(target.type, [&](auto zero) {
+std::uint64_t AxisWriter::replace_small(std::uint64_t fewest, const Value& replacement,
+                                        ElementType type, std::uint64_t place,
+                                        const AxisTotals& totals,
+                                        std::vector<std::byte>& elements) const {
+  std::uint64_t found = 0;
+  visit_element_type(type, [&](auto zero) {
     using Out = decltype(zero);
-    Out empty{};
-    if (const auto* real = std::get_if<double>(&target.empty)) {
-      if constexpr (is_floating_element<Out>) empty = output_element<Out>(*real);
-    } else if (const auto* integer = std::get_if<int128>(&target.empty)) {
-      empty = output_element<Out>(*integer);
+    Out element{};
+    if (const auto* real = std::get_if<double>(&replacement)) {
+      if constexpr (is_floating_element<Out>) element = output_element<Out>(*real);
+    } else if (const auto* integer = std::get_if<int128>(&replacement)) {
+      element = output_element<Out>(*integer);
     }
-    std::uint64_t found = 0;
     for (std::size_t at = 0; at < elements.size(); at += sizeof(Out)) {
       const AxisCounts& counts = totals.parts().counts[place + at / sizeof(Out)];
-      if (counts.elements > (options_.nan == NanPolicy::skip ? counts.nan : 0)) continue;
+      const std::uint64_t skipped = options_.nan == NanPolicy::skip ? counts.nan : 0;
+      if (counts.elements - skipped >= fewest) continue;
       ++found;
-      std::memcpy(&elements[at], &empty, sizeof(Out));
+      std::memcpy(&elements[at], &element, sizeof(Out));
     }
-    sums_of_nothing_ += found;
   });
+  return found;
 }
 
 bool AxisWriter::failed_before(const Hyperslab& outputs) const {

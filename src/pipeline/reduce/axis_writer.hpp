@@ -48,7 +48,9 @@ struct AxisTarget {
   ElementType type;
   io::ContiguousWriter* writer;
   std::byte* memory = nullptr;
-  Value empty = {};  ///< a sum of no elements; 0 where nothing
+  Value empty = {};    ///< a sum of no elements; 0 where nothing
+  Value missing = {};  ///< a result of fewer than min_count elements; as it is where nothing
+  std::uint64_t min_count = 0;
 };
 
 /// Times what a thread does to write outputs.
@@ -94,9 +96,11 @@ class AxisWriter {
   std::vector<std::byte> finished(std::size_t target, std::uint64_t place, ElementRange outputs,
                                   const AxisTotals& totals);
 
-  /// Counts sums that no element takes part in, and replaces them where the target says by what.
-  void mark_sums_of_nothing(const AxisTarget& target, std::uint64_t place, const AxisTotals& totals,
-                            std::vector<std::byte>& elements);
+  /// Replaces the elements of outputs, from that place of totals on, of fewer than `fewest`
+  /// elements that count; by 0 for nothing. Returns their number.
+  std::uint64_t replace_small(std::uint64_t fewest, const Value& replacement, ElementType type,
+                              std::uint64_t place, const AxisTotals& totals,
+                              std::vector<std::byte>& elements) const;
 
   std::vector<AxisTarget> targets_;
   std::vector<std::uint64_t> output_shape_;

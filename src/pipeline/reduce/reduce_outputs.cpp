@@ -32,8 +32,23 @@ Value chosen_zero(const AxisOutput& output, const ReduceOptions& options) {
   return parse_fill_value(options.empty, output.type);
 }
 
+/// Returns what takes the place of results of fewer elements than are wanted; nothing for counts.
+Value missing_value(const AxisOutput& output, const ReduceOptions& options) {
+  const StatisticRow& row = row_of(output.statistic);
+  if (options.min_count == 0) return {};
+  if (row.of_nothing == OfNothing::fill_value) return options.summary.empty;
+  if (row.of_nothing == OfNothing::minus_one) return int128{-1};
+  if (row.unit == ResultUnit::none) return {};
+  if (row.of_nothing == OfNothing::zero_or_chosen && options.empty != "auto")
+    return parse_fill_value(options.empty, output.type);
+  return value_for_nothing(output.type);
+}
+
 /// Returns what stands for a missing value of an output, if that can be.
 Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceOptions& options) {
+  const bool is_place = row_of(output.statistic).is_index();
+  if (const Value missing = missing_value(output, options); missing != Value{} && !is_place)
+    return missing;
   switch (row_of(output.statistic).of_nothing) {
     case OfNothing::fill_value:
       return options.summary.empty;
@@ -52,7 +67,7 @@ Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceO
 }  // namespace
 
 bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options) {
-  return !view.decoding.selects_all() ||
+  return options.min_count > 0 || !view.decoding.selects_all() ||
          (options.summary.nan == NanPolicy::skip && is_floating(view.value_type()));
 }
 
@@ -101,7 +116,8 @@ std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
   std::vector<AxisTarget> targets;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     targets.push_back({outputs[i].statistic, outputs[i].type, file.writer(i), nullptr,
-                       chosen_zero(outputs[i], options)});
+                       chosen_zero(outputs[i], options), missing_value(outputs[i], options),
+                       options.min_count});
   return targets;
 }
 

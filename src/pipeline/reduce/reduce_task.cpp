@@ -7,6 +7,7 @@
 #include "core/base/text.hpp"
 #include "core/results/statistic_table.hpp"
 #include "core/results/summarize.hpp"
+#include "core/values/time_windows.hpp"
 #include "pipeline/datasets/axis_labels.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -34,9 +35,13 @@ void require_groups(const ReduceOptions& options) {
     throw usage_error("`by` with quantiles needs an axis",
                       "they are found of all elements, or along axes",
                       "Omit one of them, or name an axis.");
-  if (!options.by.empty() && options.every > 0)
+  if (!options.by.empty() && options.every.is_given())
     throw usage_error("both `by` and `every` are given", "either makes the groups",
                       "Omit one of them.");
+  if (!options.every.window.empty()) window_length(options.every.window);
+  if (options.complete && options.every.window.empty())
+    throw usage_error("`complete` needs windows of time", "other groups are of no length in time",
+                      "Name the windows with `every`, such as month, or omit it.");
   if (by_labels && is_part_of_time(options.by))
     throw usage_error(
         "`by` " + options.by + " needs an axis", "it is a part of the times along an axis",
@@ -90,7 +95,7 @@ ReduceTask task_of(const ReduceOptions& options) {
 }
 
 QuantileSpec quantiles_of(const ReduceOptions& options) {
-  return {options.quantiles, options.quantile_method, options.summary.nan};
+  return {options.quantiles, options.quantile_method, options.summary.nan, options.min_count};
 }
 
 ElementType type_of_products(const std::optional<FactorsOption>& factors, ElementType values) {

@@ -55,7 +55,9 @@ class _WatchedRun(_Run, total=False):
 class _Reduction(TypedDict, total=False):
     ops: str | Sequence[str] | None
     axis: int | str | Sequence[int | str] | None
-    every: int | None
+    every: int | str | None
+    complete: bool
+    min_count: int | None
     keepdims: bool
     by: str | None
     nan: Literal["propagate", "skip"] | None

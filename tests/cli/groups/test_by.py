@@ -176,3 +176,24 @@ def test_mistakes(tmp_path):
         outcome = support.attempt("reduce", path, "x", "-o", tmp_path / "out.nc", *words, ranks=2)
         assert outcome.code in (1, 2) and what in outcome.stderr, outcome.stderr
         assert not (tmp_path / "out.nc").exists()
+
+
+@pytest.mark.parametrize("calendar", ["standard", "360_day", "julian"])
+@pytest.mark.parametrize("by", ["year,month", "month,day", "season,year", "year,season", "day,hour",
+                                "year,dayofyear", "year,month,day,hour"])  # fmt: skip
+def test_several_parts_of_times(tmp_path, calendar, by):
+    times = np.cumsum(np.random.default_rng(5).random(200) * 9)
+    times[20] = np.nan
+    values = write(tmp_path / "in.nc", times, "days since 1998-11-20", calendar)
+    dates = [None if np.isnan(each) else cftime.num2date(each, "days since 1998-11-20", calendar)
+             for each in times]  # fmt: skip
+    digits = {"year": 4, "dayofyear": 3, "season": 0}
+    labels = [each and "-".join(str(PARTS[part](each)).zfill(digits.get(part, 2))
+                                for part in by.split(",")) for each in dates]  # fmt: skip
+    support.run("reduce", tmp_path / "in.nc", "x", "--axis", "time", "--by", by, "-o",
+                tmp_path / "out.nc", ranks=3)  # fmt: skip
+    with h5py.File(tmp_path / "out.nc") as file:
+        found, shown = file["x"][()], file[by.replace(",", "_")].asstr()[()]
+    expected, known = sums(values, labels)
+    assert shown.tolist() == known
+    assert np.array_equal(found, expected)

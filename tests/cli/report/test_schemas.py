@@ -61,6 +61,11 @@ def make_inputs(folder):
         file["mask"] = np.uint8([0, 1, 1, 0, 1, 1])
         file["weights"] = np.linspace(0, 1, 6)
         file["seasonal"] = np.arange(4.0)
+        file["date"] = np.array([0, 31, 59, 90])
+        file["date"].attrs["units"] = "days since 2001-01-01"
+        file["date"].make_scale()
+        file["dated"] = np.arange(4.0)
+        file["dated"].dims[0].attach_scale(file["date"])
         file["seasons"] = np.array([b"wet", b"dry", b"wet", b"dry"])
         file["empty"] = np.zeros((0, 3))
         file["strings"] = np.array(["not", "numbers"], object)
@@ -83,6 +88,7 @@ COMMANDS = [
     "reduce part1.h5 part2.h5 values --concat 0 --match position",
     "reduce in.h5 plain --axis time -o out --ops mean,q05,argmax --quantile-method lower",
     "reduce in.h5 plain big --axis 0 --every 3 -o out --ops min",
+    "reduce in.h5 dated --axis date --every month --complete --min-count 1 -o out",
     "reduce in.h5 plain --axis 0 --by seasons -o out",
     "reduce in.h5 plain --axis 1 --weights weights -o out",
     "reduce in.h5 plain --axis 1 --times big -o out",
@@ -106,7 +112,8 @@ COMMANDS = [
     "compact in.h5 plain big -o out --where >0",
     "info in.h5",
     "info in.h5 --all",
-    *[f"info in.h5 {name}" for name in ("plain", "wild", "packed", "bytes", "odd", "zipped")],
+    *[f"info in.h5 {name}" for name in ("plain", "wild", "packed", "bytes", "odd", "zipped",
+                                        "dated")],
     *[f"info in.h5 zipped --plan {plan}" for plan in ("reduce", "histogram", "scan", "compact",
                                                      "scan --axis 0", "reduce --axis 0,1")],
     "info in.h5 packed --raw --fill-value 7 --mask mask --where >0 --select 1",

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace warpfold {
+
+/// How much of an axis makes one output: so many consecutive indices, or those whose times are in
+/// one window of the calendar.
+struct Every {
+  Every(std::uint64_t count = 0) : indices(count) {}  // NOLINT(google-explicit-constructor)
+
+  /// Takes "year", "season", "month", "day" or "N hours", where 24 is a multiple of N.
+  template <std::convertible_to<std::string_view> Text>
+  Every(const Text& text) : window(std::string_view(text)) {}  // NOLINT
+
+  /// Returns the number of indices, as this option was one: 0 for windows.
+  operator std::uint64_t() const { return indices; }  // NOLINT(google-explicit-constructor)
+
+  std::uint64_t indices = 0;  ///< 0: all, or those of a window
+  std::string window;         ///< empty: none
+
+  bool is_given() const { return indices > 0 || !window.empty(); }
+};
+
+}  // namespace warpfold

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/values/calendar.hpp"
+
+namespace warpfold {
+
+/// A stretch of time, without its end.
+struct TimeWindow {
+  Instant begin;
+  Instant end;
+
+  bool holds(const Instant& instant) const { return begin <= instant && instant < end; }
+};
+
+/// How long windows of time are. Those of hours begin at midnight, seasons with December, March,
+/// June and September.
+struct WindowLength {
+  enum class Unit : std::uint8_t { hour, month };
+
+  Unit unit = Unit::hour;
+  std::int64_t count = 24;  ///< hours, a divisor of 24; or months, 1, 3 or 12
+};
+
+/// Understands "year", "season", "month", "day" and "6 hours". Throws a usage Error for others.
+WindowLength window_length(std::string_view text);
+
+/// Returns the window that holds a point in time.
+TimeWindow window_at(const Instant& instant, const WindowLength& length, Calendar calendar);
+
+/// Returns the point in time that comes before or after another, as far away as `next` is from
+/// `one` where that is so many microseconds; where it is about so many months, so many months away:
+/// on the last day of a month if the other is.
+Instant step_from(const Instant& instant, const Instant& one, const Instant& next, bool forward,
+                  Calendar calendar);
+
+/// Tells whether a text has the form of a date: "2001-03", "2001-03-15", "2001-03-15T06", or with
+/// minutes and seconds behind, "2001-03-15T0630" and "2001-03-15T063015". Years have four digits or
+/// more.
+bool is_date(std::string_view text);
+
+/// Returns the month, day, hour, minute or second that such a text, or a year alone, names. Throws
+/// an Error with `problem` where it isn't in the calendar.
+TimeWindow window_of_date(const std::string& text, Calendar calendar, const std::string& problem);
+
+/// Writes a number with so many digits or more.
+std::string zero_padded(std::int64_t number, std::size_t digits);
+
+/// Writes a point in time as ISO 8601 does, as far as it differs from midnight: "2001-03-15",
+/// "2001-03-15T06:30:00", "2001-03-15T06:30:00.25".
+std::string date_text(const Instant& instant, Calendar calendar);
+
+}  // namespace warpfold

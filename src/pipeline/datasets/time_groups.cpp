@@ -1,0 +1,140 @@
+#include "pipeline/datasets/time_groups.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/values/time_windows.hpp"
+#include "pipeline/datasets/axis_times.hpp"
+#include "pipeline/run/collective.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+using Times = std::vector<IndexTime>;
+
+/// Tells whether days are counted alike.
+bool have_one_count_of_days(Calendar one, Calendar other) {
+  const auto is_gregorian = [](Calendar calendar) {
+    return calendar == Calendar::mixed || calendar == Calendar::gregorian;
+  };
+  return one == other || (is_gregorian(one) && is_gregorian(other));
+}
+
+/// Requires times that have an order.
+Times require_order(const std::vector<std::optional<IndexTime>>& read, const std::string& every,
+                    const DatasetView& view, Run& run) {
+  const std::string problem =
+      "cannot make windows of a " + every + " of '" + view.info().name + "'";
+  Times times;
+  bool repeat = false;
+  for (const auto& time : read) {
+    const std::string index = std::to_string(times.size());
+    if (!time)
+      throw Error(problem, "index " + index + " has no time",
+                  "Select indices that have times, or group them by labels with `by`.");
+    if (!times.empty()) {
+      const IndexTime& last = times.back();
+      if (!have_one_count_of_days(last.calendar, time->calendar))
+        throw Error(problem, "the calendars of its files differ",
+                    "Make files whose times have one calendar.");
+      if (time->instant < last.instant)
+        throw Error(problem,
+                    "its times fall: index " + index + " has " +
+                        date_text(time->instant, time->calendar) + " after " +
+                        date_text(last.instant, last.calendar),
+                    "Sort them, or group them with `by`, which needs no order.");
+      repeat |= time->instant == last.instant;
+    }
+    times.push_back(*time);
+  }
+  if (repeat) run.note("some times repeat: outputs have no coordinate of their windows.");
+  return times;
+}
+
+struct WindowRun {
+  ElementRange indices;
+  TimeWindow window;
+};
+
+std::vector<WindowRun> runs_of(const Times& times, const WindowLength& length) {
+  std::vector<WindowRun> runs;
+  for (std::size_t index = 0; index < times.size(); ++index) {
+    const auto& [instant, calendar] = times[index];
+    if (runs.empty() || !runs.back().window.holds(instant))
+      runs.push_back({{index, 0}, window_at(instant, length, calendar)});
+    ++runs.back().indices.count;
+  }
+  return runs;
+}
+
+/// Tells whether a further index would lie in the first window, before its times.
+bool is_first_cut(const Times& times, const TimeWindow& window) {
+  const auto& [first, calendar] = times.front();
+  if (times.size() == 1) return first != window.begin;
+  return step_from(first, first, times[1].instant, false, calendar) >= window.begin;
+}
+
+/// Tells whether a further index would lie in the last window.
+bool is_last_cut(const Times& times, const TimeWindow& window) {
+  const auto& [last, calendar] = times.back();
+  if (times.size() == 1) return true;
+  return step_from(last, times[times.size() - 2].instant, last, true, calendar) < window.end;
+}
+
+void require_complete(const std::string& every, bool complete, const Times& times,
+                      std::vector<WindowRun>& runs, Run& run) {
+  if (runs.empty()) return;
+  const bool first = is_first_cut(times, runs.front().window);
+  const bool last = is_last_cut(times, runs.back().window);
+  if (!first && !last) return;
+  if (!complete) {
+    const bool both = first && last && runs.size() > 1;
+    const std::string which = both ? "first and the last " : first ? "first " : "last ";
+    run.note("the " + which + every + " of the times " + (both ? "are" : "is") +
+             " incomplete; they go from " +
+             date_text(times.front().instant, times.front().calendar) + " to " +
+             date_text(times.back().instant, times.back().calendar) +
+             ". Leave such windows out with `complete`.");
+    return;
+  }
+  if (last) runs.pop_back();
+  if (first && !runs.empty()) runs.erase(runs.begin());
+  if (runs.empty())
+    throw Error("no " + every + " of the times is complete",
+                "they go from " + date_text(times.front().instant, times.front().calendar) +
+                    " to " + date_text(times.back().instant, times.back().calendar),
+                "Omit `complete`, or choose shorter windows.");
+}
+
+}  // namespace
+
+AxisGroups windows_along(const std::string& every, bool complete, int dimension, DatasetView& view,
+                         Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
+  std::vector<ElementRange> ranges;
+  while_unchanged(view, communicator, [&] {
+    run_on_root(communicator, [&] {
+      const Times times = require_order(times_along(dimension, view, run, every), every, view, run);
+      std::vector<WindowRun> runs = runs_of(times, window_length(every));
+      require_complete(every, complete, times, runs, run);
+      for (const WindowRun& each : runs) ranges.push_back(each.indices);
+    });
+  });
+  const std::string sent = mpi::broadcast(
+      std::string(reinterpret_cast<const char*>(ranges.data()), ranges.size() * sizeof(ranges[0])),
+      communicator);
+  ranges.resize(sent.size() / sizeof(ranges[0]));
+  std::memcpy(ranges.data(), sent.data(), sent.size());
+  AxisGroups groups{dimension, ranges.size(), {}};
+  for (std::size_t group = 0; group < ranges.size(); ++group)
+    groups.runs.push_back({ranges[group], group});
+  return groups;
+}
+
+}  // namespace warpfold::pipeline

@@ -1,0 +1,295 @@
+"""Reductions along an axis by windows of time, beside cftime, NumPy and CDO."""
+
+import itertools
+import shutil
+import subprocess
+
+import cftime
+import h5py
+import numpy as np
+import pytest
+
+import support
+
+CALENDARS = ("standard", "gregorian", "proleptic_gregorian", "julian", "noleap", "365_day",
+             "all_leap", "366_day", "360_day")  # fmt: skip
+SHAPE = (3, 4)
+
+WINDOWS = {
+    "year": lambda time: time.year,
+    "season": lambda time: time.month % 12 // 3,
+    "month": lambda time: (time.year, time.month),
+    "day": lambda time: (time.year, time.month, time.day),
+    "6 hours": lambda time: (time.year, time.month, time.day, time.hour // 6),
+    "12hours": lambda time: (time.year, time.month, time.day, time.hour // 12),
+}
+
+
+def write(path, times, units, calendar, chunks=None, **attributes):
+    values = np.random.default_rng(1).integers(-(10**6), 10**6, (len(times), *SHAPE))
+    with h5py.File(path, "w") as file:
+        file["time"] = times
+        file["time"].make_scale("time")
+        file["time"].attrs.update({"units": units, "calendar": calendar, **attributes})
+        file.create_dataset("x", data=values, chunks=chunks)
+        file["x"].dims[0].attach_scale(file["time"])
+        for d, name in ((1, "lat"), (2, "lon")):
+            file[name] = np.arange(float(SHAPE[d - 1]))
+            file[name].make_scale(name)
+            file["x"].dims[d].attach_scale(file[name])
+    return values
+
+
+def windows(dates, every):
+    """Returns the slices of dates that follow one another in one window."""
+    ends = [0]
+    for _, group in itertools.groupby(dates, WINDOWS[every]):
+        ends.append(ends[-1] + len(list(group)))
+    return [slice(*each) for each in itertools.pairwise(ends)]
+
+
+def reduce(inputs, out, every, *words, ops="sum", **options):
+    names = inputs if isinstance(inputs, list) else [inputs]
+    outcome = support.run("reduce", *names, "x", "--axis", "time", "--every", every, "--ops", ops,
+                          "-o", out, "--force", *words, **options)  # fmt: skip
+    with h5py.File(out) as file:
+        bounds = file[file["time"].attrs["bounds"]][()] if "bounds" in file["time"].attrs else None
+        return file["x"][()], file["time"][()], bounds, outcome
+
+
+@pytest.mark.parametrize("calendar", CALENDARS)
+@pytest.mark.parametrize("dtype, units, step", [
+    ("f8", "days since 1581-11-30 18:30:00 +02:30", 0.37),
+    ("i4", "hours since 1582-08-01", 5),
+    ("f8", "days since -3-12-30T23:59:59.5Z", 3.7),
+    (">i8", "seconds since 1999-12-30", 40_000),
+])  # fmt: skip
+def test_windows_are_cftimes(tmp_path, calendar, dtype, units, step):
+    random = np.random.default_rng(3)
+    times = np.cumsum(1 + random.random(300) * step * 2).astype(dtype)
+    values = write(tmp_path / "in.nc", times, units, calendar, chunks=(7, 3, 4))
+    times = times.astype(times.dtype.newbyteorder("="))
+    dates = cftime.num2date(times, units, calendar)
+    for ranks, every in enumerate(WINDOWS):
+        expected = windows(dates, every)
+        found, middles, bounds, _ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every,
+                                           ranks=1 + ranks % 4)  # fmt: skip
+        assert np.array_equal(found, [values[each].sum(0) for each in expected])
+        ends = np.array([(times[each][0], times[each][-1]) for each in expected], dtype="f8")
+        if bounds is None:
+            assert len(expected) == len(times) and np.array_equal(middles, times)
+        else:
+            assert np.array_equal(bounds, ends) and np.array_equal(middles, ends.mean(1))
+
+
+def test_every_option_along_with_it(tmp_path):
+    times = np.arange(1000.0)
+    values = write(tmp_path / "in.nc", times, "days since 2001-01-15", "noleap")
+    chosen = slice(40, 900, 3)
+    dates = cftime.num2date(times, "days since 2001-01-15", "noleap")[chosen]
+    found, _, _, outcome = reduce(tmp_path / "in.nc", tmp_path / "out.nc", "month", "--select",
+                                  "time=40:900:3", "--where", ">0", "--json", "-")  # fmt: skip
+    seen = np.where(values > 0, values, 0)[chosen]
+    assert np.array_equal(found, [seen[each].sum(0) for each in windows(dates, "month")])
+    assert outcome.report["every"] == "month"
+    found, *_ = reduce(tmp_path / "in.nc", tmp_path / "q.nc", "season", ops="median")
+    all_dates = cftime.num2date(times, "days since 2001-01-15", "noleap")
+    expected = [np.median(values[each], axis=0) for each in windows(all_dates, "season")]
+    assert np.array_equal(found, expected)
+
+
+def test_files_of_several_units(tmp_path):
+    parts, dates = [], []
+    for year in (2000, 2001, 2002):
+        days = np.arange(366.0 if year == 2000 else 365.0)
+        units = f"days since {year}-01-01"
+        parts.append(write(tmp_path / f"{year}.nc", days, units, "standard") + 0)
+        dates.extend(cftime.num2date(days, units, "standard"))
+    values = np.concatenate(parts)
+    files = [tmp_path / f"{year}.nc" for year in (2000, 2001, 2002)]
+    for every in ("season", "month", "year"):
+        found, middles, bounds, _ = reduce(files, tmp_path / "out.nc", every, "--concat", "time",
+                                           ranks=2)  # fmt: skip
+        expected = windows(dates, every)
+        assert np.array_equal(found, [values[each].sum(0) for each in expected])
+        assert np.array_equal(bounds, [(each.start, each.stop - 1) for each in expected])
+
+
+@pytest.mark.skipif(shutil.which("cdo") is None, reason="needs cdo")
+@pytest.mark.parametrize("calendar", ["standard", "proleptic_gregorian", "noleap", "360_day"])
+@pytest.mark.parametrize("every, operator", [
+    ("month", "mon"), ("season", "seas"), ("year", "year"), ("day", "day"),
+])  # fmt: skip
+def test_outputs_are_cdos(tmp_path, calendar, every, operator):
+    times = np.arange(0, 800, 0.5) + 0.25
+    write_field(tmp_path / "in.nc", times, "days since 2000-11-10", calendar)
+    cdo("-f", "nc4", f"{operator}sum", tmp_path / "in.nc", tmp_path / "cdo.nc")
+    found, middles, bounds, _ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every)
+    with h5py.File(tmp_path / "cdo.nc") as file:
+        assert np.array_equal(found, file["x"][()])
+        assert np.array_equal(middles, file["time"][()])
+        assert np.array_equal(bounds, file["time_bnds"][()])
+    dates = [cdo("-s", "showtimestamp", tmp_path / f"{name}.nc") for name in ("cdo", "out")]
+    assert dates[0] == dates[1]
+    cdo("diffn", tmp_path / "cdo.nc", tmp_path / "out.nc")
+
+
+@pytest.mark.skipif(shutil.which("cdo") is None, reason="needs cdo")
+def test_anomalies_by_cdo(tmp_path):
+    times = np.arange(1200.0)
+    write_field(tmp_path / "in.nc", times, "days since 2000-01-01", "standard")
+    reduce(tmp_path / "in.nc", tmp_path / "months.nc", "month", ops="mean")
+    with h5py.File(tmp_path / "months.nc") as file:
+        methods = file["x"].attrs["cell_methods"]
+        assert (methods.decode() if isinstance(methods, bytes) else methods) == "time: mean"
+        months = file["x"][()]
+    cdo("ymonmean", tmp_path / "months.nc", tmp_path / "clim.nc")
+    cdo("-f", "nc4", "ymonsub", tmp_path / "months.nc", tmp_path / "clim.nc", tmp_path / "anom.nc")
+    with h5py.File(tmp_path / "anom.nc") as file:
+        found = file["x"][()]
+    expected = months - np.stack([months[k % 12 :: 12].mean(0) for k in range(len(months))])
+    assert np.allclose(found, expected, rtol=0, atol=1e-6)
+
+
+def write_field(path, times, units, calendar):
+    """Writes what CDO takes for a field: values that f64 sums exactly."""
+    values = np.random.default_rng(2).integers(-1000, 1000, (len(times), 3, 4)) / 8
+    with h5py.File(path, "w") as file:
+        coordinates = {
+            "time": (times, units, "time"),
+            "lat": ([-10.0, 0.0, 10.0], "degrees_north", "latitude"),
+            "lon": ([0.0, 90.0, 180.0, 270.0], "degrees_east", "longitude"),
+        }
+        file["x"] = values
+        file["x"].attrs["cell_methods"] = ""
+        del file["x"].attrs["cell_methods"]
+        for d, (name, (numbers, unit, standard_name)) in enumerate(coordinates.items()):
+            file[name] = np.array(numbers, dtype="f8")
+            file[name].make_scale(name)
+            file[name].attrs.update({"units": unit, "standard_name": standard_name})
+            file["x"].dims[d].attach_scale(file[name])
+        file["time"].attrs["calendar"] = calendar
+    return values
+
+
+def cdo(*words):
+    return subprocess.run(["cdo", *map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("times, units, every, cut", [
+    (np.arange(0, 424.0), "days since 2001-01-01", "month", (0, 0)),
+    (np.arange(0, 420.0), "days since 2001-01-01", "month", (0, 1)),
+    (np.arange(3, 424.0), "days since 2001-01-01", "month", (1, 0)),
+    (np.arange(3, 427.0), "days since 2001-01-01", "month", (1, 1)),
+    (np.arange(0.5, 424.0), "days since 2001-01-01", "month", (0, 0)),
+    (np.arange(1, 49.0), "hours since 2001-01-01", "day", (1, 1)),
+    (np.arange(0, 48.0), "hours since 2001-01-01", "day", (0, 0)),
+    (np.arange(0, 48.0, 5), "hours since 2001-01-01", "12 hours", (0, 0)),
+    (np.arange(0, 36.0), "months since 2001-01-01", "year", (0, 0)),
+    (np.arange(0, 36.0), "months since 2000-12-01", "season", (0, 0)),
+    (np.arange(0, 36.0) + 0.5, "months since 2001-01-01", "season", (1, 1)),
+])  # fmt: skip
+def test_incomplete_windows(tmp_path, times, units, every, cut):
+    calendar = "360_day" if units.startswith("months") else "noleap"
+    values = write(tmp_path / "in.nc", times, units, calendar)
+    expected = windows(cftime.num2date(times, units, calendar), every if every != "12 hours" else
+                       "12hours")  # fmt: skip
+    found, *_, outcome = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every)
+    assert np.array_equal(found, [values[each].sum(0) for each in expected])
+    assert ("incomplete; they go from" in outcome.stderr) == any(cut)
+    found, _, bounds, outcome = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every, "--complete",
+                                       ranks=3)  # fmt: skip
+    whole = expected[cut[0] : len(expected) - cut[1]]
+    assert np.array_equal(found, [values[each].sum(0) for each in whole])
+    assert np.array_equal(bounds, [(times[each][0], times[each][-1]) for each in whole])
+    assert "incomplete" not in outcome.stderr
+
+
+@pytest.mark.parametrize("stamp", ["first", "middle", "last"])
+def test_months_are_complete_in_any_calendar(tmp_path, stamp):
+    """Monthly means whose times are at the begin, in the middle or at the end of months."""
+    starts = np.arange("2000-12", "2004-03", dtype="M8[M]").astype("M8[D]")
+    times = (starts - np.datetime64("2000-01-01")).astype(float)
+    lengths = np.diff(times)
+    shift = {"first": 0 * lengths, "middle": lengths / 2, "last": lengths - 1}[stamp]
+    write(tmp_path / "in.nc", times[:-1] + shift, "days since 2000-01-01", "standard")
+    found, *_, outcome = reduce(tmp_path / "in.nc", tmp_path / "out.nc", "season", ops="count")
+    assert found[:, 0, 0].tolist() == [3] * 12 + [2]
+    assert "the last season of the times is incomplete" in outcome.stderr
+    found, *_ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", "season", "--complete", ops="count")
+    assert found[:, 0, 0].tolist() == [3] * 12
+
+
+def test_errors(tmp_path):
+    path = tmp_path / "in.nc"
+    write(path, np.array([0.0, 40.0, 20.0]), "days since 2001-01-01", "standard")
+    words = ("reduce", path, "x", "-o", tmp_path / "out.nc")
+    month = ("--every", "month")
+    support.fail(*words, "--axis", "time", *month, code=1,
+                 mentions=["its times fall: index 2 has 2001-01-21 after 2001-02-10"])  # fmt: skip
+    support.fail(*words, "--axis", "lat", *month, code=1, mentions=["its units are ''"])
+    support.fail(*words, "--axis", "time", *month, "--by", "month", code=2, mentions=["both --by"])
+    for every in ("5 hours", "0 hours", "48 hours", "weeks", "month2", ""):
+        support.fail(*words, "--axis", "time", "--every", every, code=2,
+                     mentions=[f"bad --every '{every}'"])  # fmt: skip
+    support.fail(*words, "--axis", "time", "--every", 2, "--complete", code=2,
+                 mentions=["--complete needs windows of time"])  # fmt: skip
+    support.fail("reduce", path, "x", "--complete", code=2, mentions=["--complete needs --axis"])
+    write(path, np.array([0.0, np.nan, 20.0]), "days since 2001-01-01", "standard")
+    support.fail(*words, "--axis", "time", *month, code=1, mentions=["index 1 has no time"])
+    write(path, np.array([3.0, 5.0]), "days since 2001-01-01", "standard")
+    support.fail(*words, "--axis", "time", *month, "--complete", code=1,
+                 mentions=["no month of the times is complete",
+                           "they go from 2001-01-04 to 2001-01-06"])  # fmt: skip
+
+
+@pytest.mark.parametrize("nan", ["propagate", "skip"])
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_outputs_of_few_elements_are_missing(tmp_path, nan, ranks):
+    times = np.arange(120.0)
+    values = write_field(tmp_path / "in.nc", times, "days since 2001-01-01", "noleap")
+    values[np.random.default_rng(4).random(values.shape) < 0.3] = np.nan
+    with h5py.File(tmp_path / "in.nc", "a") as file:
+        file["x"][...] = values
+        file["x"].attrs["_FillValue"] = np.nan
+    dates = cftime.num2date(times, "days since 2001-01-01", "noleap")
+    parts = [values[each] for each in windows(dates, "month")]
+    counts = np.array([np.isfinite(each).sum(0) for each in parts])
+    ops = "count,sum,mean,min,argmax,l1,median"
+    outcome = support.run("reduce", tmp_path / "in.nc", "x", "--axis", "time", "--every", "month",
+                          "--ops", ops, "--min-count", 21, "--nan", nan, "-o", tmp_path / "out.nc",
+                          "--force", "--json", "-", ranks=ranks)  # fmt: skip
+    assert outcome.report["min_count"] == 21
+    few = counts < 21
+    assert 0 < few.sum() < few.size
+    expected = {"count": counts, "sum": np.array([np.nansum(each, 0) for each in parts]),
+                "min": np.array([np.nanmin(each, 0) for each in parts]),
+                "l1": np.array([np.nansum(abs(each), 0) for each in parts]),
+                "median": np.array([np.nanmedian(each, 0) for each in parts])}  # fmt: skip
+    with h5py.File(tmp_path / "out.nc") as file:
+        for op, wanted in expected.items():
+            found = file[f"x_{op}"][()]
+            assert np.array_equal(found, wanted if op == "count" else np.where(few, np.nan, wanted),
+                                  equal_nan=True), op  # fmt: skip
+            if op != "count":
+                assert np.isnan(file[f"x_{op}"].attrs["_FillValue"]).all()
+        assert np.array_equal(file["x_argmax"][()] == -1, few)
+        assert np.array_equal(np.isnan(file["x_mean"][()]), few)
+
+
+@pytest.mark.parametrize("empty, value", [(None, -2147483647), (7, 7)])
+def test_integers_of_few_elements_are_missing(tmp_path, empty, value):
+    values = np.arange(60, dtype="i4").reshape(10, 6)
+    values[:7, 2] = 0
+    path = support.write(tmp_path / "in.h5", values, "i32")
+    words = ["--empty", empty] if empty is not None else []
+    support.run("reduce", path, "values", "--axis", 0, "--ops", "sum,max,mean", "--where", "!=0",
+                "--min-count", 4, "-o", tmp_path / "out.h5", *words)  # fmt: skip
+    with h5py.File(tmp_path / "out.h5") as file:
+        for op, wanted, missing in (("max", values.max(0), value),
+                                    ("sum", values.sum(0), 7 if empty else -9223372036854775806)):  # fmt: skip
+            wanted = wanted.astype(file[f"values_{op}"].dtype)
+            wanted[2] = missing
+            assert np.array_equal(file[f"values_{op}"][()], wanted)
+            assert file[f"values_{op}"].attrs["_FillValue"] == missing
+        assert np.isnan(file["values_mean"][2]) and not np.isnan(file["values_mean"][3])
