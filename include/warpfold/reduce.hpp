@@ -49,7 +49,7 @@ struct ReduceOptions {
   /// The type of sums, means and the like of floats; their own where not given.
   std::optional<ElementType> output_type;
   /// Reduce the elements of each label apart: a dataset of integers or texts, named as
-  /// ViewOptions::mask is, of the dataset's shape or of that of its last dimensions. Elements that
+  /// ViewOptions::mask is, without a condition, of the same dimensions as one. Elements that
   /// its `_FillValue` and the like stand for have no label. Results are datasets where `output` has
   /// a path, otherwise ReduceResult::labels; not with quantiles. With `axes`, the dataset has a
   /// label for each index along the first of these, and outputs have a dimension of the labels in
@@ -57,10 +57,10 @@ struct ReduceOptions {
   /// calendars: "year", "season", "month", "day" (of the month), "dayofyear" or "hour".
   std::string by;
   /// Weights of elements, finite and not negative; those of weight 0 don't count. "DATASET" or
-  /// "FILE::DATASET" of the dataset's shape, of that of its last dimensions, or of one dimension by
-  /// its name; or "cos:DIMENSION", the cosine of its coordinate in degrees. A fill value in it
-  /// weighs nothing. Statistics: count, sum_of_weights, sum (of products), mean, var and std; not
-  /// with `by` of the whole dataset's labels. Empty: none.
+  /// "FILE::DATASET" of the same dimensions as ViewOptions::mask, named likewise (one dimension
+  /// goes by its name first); or "cos:DIMENSION", the cosine of its coordinate in degrees. A fill
+  /// value in it weighs nothing. Statistics: count, sum_of_weights, sum (of products), mean, var
+  /// and std; not with `by` of the whole dataset's labels. Empty: none.
   std::string weights;
   /// A dataset by whose elements those in view are multiplied, named likewise: statistics are
   /// count, sum and mean of the products, nan_count and inf_count. Not along with `weights`.

@@ -12,6 +12,7 @@
 #include "cli/options/option_values.hpp"
 #include "cli/report/text.hpp"
 #include "core/results/statistic_table.hpp"
+#include "pipeline/meaning/dataset_name.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
@@ -127,7 +128,8 @@ void ReduceRequest::check_effects() const {
       std::ranges::any_of(options.statistics, &StatisticRow::takes_empty, row_of);
   if (!may_be_empty && quantile_names.empty())
     refuse("--empty", "neither extrema nor sums nor quantiles are requested");
-  if (options.view.files.empty() && options.view.mask.empty() && options.by.empty() && !has_factors)
+  if (options.view.files.empty() && pipeline::names_beside(options.view).empty() &&
+      options.by.empty() && !has_factors)
     refuse("--match", "no other dataset is named");
 }
 
@@ -153,7 +155,7 @@ void ReduceRequest::add_statistics_options() {
   add_text_option(
       command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour",
       "Reduce elements of each label apart; this dataset has the labels, integers or texts, and "
-      "the shape of the dataset, or of its last dimensions. With -o into datasets of OUT, "
+      "the dataset's dimensions, or some of them. With -o into datasets of OUT, "
       "otherwise to numbers. With --axis the indices along the first of these that have one "
       "label, or whose times have the same PART, such as season",
       [this](const std::string& text) {
@@ -178,8 +180,8 @@ void ReduceRequest::add_statistics_options() {
 void ReduceRequest::add_factor_options() {
   add_text_option(
       command_, "--weights", "[FILE::]DATASET|cos:DIMENSION",
-      "Weigh elements by this dataset, or a cosine; of the dataset's shape, of that of its last "
-      "dimensions or of one dimension, or by the cosine of a coordinate in degrees. --ops is "
+      "Weigh elements by this dataset, or a cosine; of the dataset's dimensions, or of some, "
+      "or by the cosine of a coordinate in degrees. --ops is "
       "count,sum_of_weights,sum,mean if not given, with --axis mean",
       [this](const std::string& text) { options.weights = named("--weights", text); });
   add_text_option(

@@ -16,8 +16,9 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "io/dataset/texts.hpp"
-#include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/datasets/shared_dimensions.hpp"
+#include "pipeline/meaning/dataset_name.hpp"
 #include "pipeline/meaning/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
@@ -206,16 +207,16 @@ Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run&
   const std::size_t stored = stored_number(selection, dimension);
   const bool several = !info.files.empty() && stored == info.concatenated_along;
   const bool times = is_part_of_time(by);
-  const auto [file, dataset] = parse_mask_name("by", by, info.file);
+  const NamedDataset named = parse_plain_name("by", by, info.file);
   Labels labels{by.substr(by.find_last_of("/:") + 1)};
   if (by == "season") labels.texts = seasons;
-  const std::string name = times ? coordinate_of(stored, by, info) : dataset;
-  std::vector<std::string> files{times ? info.stored_file : file};
+  const std::string name = times ? coordinate_of(stored, by, info) : named.dataset;
+  std::vector<std::string> files{times ? info.stored_file : named.file};
   if (several && by.find("::") == std::string::npos) files = info.files;
   const Check check = [&](const io::DatasetInfo& line) {
     require_line(line);
     if (!times && files.size() == 1 && line.stored_shape.front() == info.stored_shape[stored])
-      run.note(match_beside("by", line, info, view.match, stored));
+      run.note(match_beside("by", line, info, view.match, {{stored, 0, selection[stored]}}));
   };
   if (times || !read_texts(files, name, view, check, labels))
     for (const std::string& each : files) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,11 +14,12 @@
 namespace warpfold::pipeline {
 
 /// A dataset of integers or texts that tell, of the elements of another, which belong together: of
-/// its shape or of that of its last dimensions, as a mask's is.
+/// its shape or of that of some of its dimensions, as a mask's is.
 struct DatasetLabels {
   std::string name;  ///< the last part of its path
   ElementType type;  ///< type of the labels; for texts that of their numbers
   std::vector<std::uint64_t> shape;
+  std::vector<std::size_t> dimensions;  ///< of the view's shape, which `shape` has the extents of
   std::optional<io::Dataset> dataset = {};  ///< labels that are integers, any number of them
   Decoding decoding = {};                   ///< leaves out those that are no labels
   std::vector<std::uint32_t> numbers = {};  ///< numbers of texts, or no_label

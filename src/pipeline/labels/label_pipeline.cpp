@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -55,8 +54,9 @@ void combine(LabelTotals& totals, const mpi::Communicator& communicator) {
 WorkNeeds needs_of(const io::DatasetInfo& info, const DatasetLabels& labels, const Run& run) {
   const std::uint64_t by_cores = run.place.gpu ? 0 : 1;
   if (mpi::minimum({by_cores}, run.communicator).front() == 0) return {.items = Items::boxes};
-  std::vector<int> along(info.shape.size() - labels.shape.size());
-  std::iota(along.begin(), along.end(), 0);
+  std::vector<int> along;
+  for (std::size_t d = 0; d < info.shape.size(); ++d)
+    if (std::ranges::count(labels.dimensions, d) == 0) along.push_back(static_cast<int>(d));
   return {.items = Items::parts_of_tiles,
           .array = AxisShape(info.shape, along),
           .max_outputs = info.elements};
