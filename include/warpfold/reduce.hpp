@@ -53,8 +53,10 @@ struct ReduceOptions {
   /// its `_FillValue` and the like stand for have no label. Results are datasets where `output` has
   /// a path, otherwise ReduceResult::labels; not with quantiles. With `axes`, the dataset has a
   /// label for each index along the first of these, and outputs have a dimension of the labels in
-  /// its place; or `by` is a calendar component of the time coordinate, by CF's units and
-  /// calendars: "year", "season", "month", "day" (of the month), "dayofyear" or "hour".
+  /// its place; or it has integers of several of the axes, and outputs all indices along others and
+  /// labels (then without quantiles, weights, times and `keep_dimensions`); or `by` is a calendar
+  /// component of the time coordinate, by CF's units and calendars: "year", "season", "month",
+  /// "day" (of the month), "dayofyear" or "hour".
   std::string by;
   /// Weights of elements, finite and not negative; those of weight 0 don't count. "DATASET" or
   /// "FILE::DATASET" of the same dimensions as ViewOptions::mask, named likewise (one dimension

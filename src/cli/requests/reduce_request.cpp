@@ -157,7 +157,7 @@ void ReduceRequest::add_statistics_options() {
       "Reduce elements of each label apart; this dataset has the labels, integers or texts, and "
       "the dataset's dimensions, or some of them. With -o into datasets of OUT, "
       "otherwise to numbers. With --axis the indices along the first of these that have one "
-      "label, or whose times have the same PART, such as season",
+      "label, or whose times have the same PART, such as season; or integers of several of these",
       [this](const std::string& text) {
         if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
         options.by = text;

@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "core/values/byte_order.hpp"
 #include "core/values/cf_time.hpp"
 #include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "io/dataset/texts.hpp"
+#include "pipeline/datasets/dataset_values.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/datasets/shared_dimensions.hpp"
 #include "pipeline/meaning/dataset_name.hpp"
@@ -49,24 +49,6 @@ struct Labels {
   std::vector<std::optional<Key>> keys = {};
   std::vector<std::string> texts = {};  ///< whose numbers the labels are; none where these are none
 };
-
-/// Calls use(value, counts) for each element of a dataset.
-template <class Use>
-void for_each_value(io::Dataset& dataset, const Decoding& decoding, const Use& use) {
-  const ElementFormat format = dataset.info().format;
-  std::vector<std::byte> bytes(dataset.info().elements * size_of(format.type));
-  dataset.read({0, dataset.info().elements}, bytes);
-  visit_element_type(format.type, [&](auto element) {
-    visit_value_of<decltype(element)>(decoding.unpacking, [&](auto value) {
-      for (std::size_t at = 0; at < bytes.size(); at += sizeof(element)) {
-        std::memcpy(static_cast<void*>(&element), bytes.data() + at, sizeof(element));
-        if (format.order != native_byte_order) element = byte_swapped(element);
-        const bool counts = decode(decoding, element, value);
-        use(value, counts);
-      }
-    });
-  });
-}
 
 /// Requires that a dataset has an element for each index along a dimension, or for some of them.
 void require_line(const io::DatasetInfo& info) {

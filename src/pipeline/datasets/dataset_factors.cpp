@@ -32,7 +32,7 @@ constexpr std::string_view cosine = "cos:";
 
 struct Opened {
   io::Dataset dataset;
-  std::vector<std::size_t> dimensions;  ///< of the view's shape that it has
+  std::vector<std::size_t> dimensions;  ///< dimensions of the view's shape that it has
 };
 
 Opened with_part(io::Dataset dataset, const SharedPart& part, const io::DatasetInfo& info) {

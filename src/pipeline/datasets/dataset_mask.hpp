@@ -21,8 +21,8 @@ inline constexpr std::uint64_t max_mask_bytes = std::uint64_t{256} << 20;
 /// A dataset whose elements tell which of another's count.
 struct OpenMask {
   NamedCondition condition;             ///< which elements count
-  io::Dataset dataset;                  ///< of which what is selected of the other is selected
-  std::vector<std::size_t> dimensions;  ///< of the other's shape that it has
+  io::Dataset dataset;                  ///< the selected part belongs to that of the other
+  std::vector<std::size_t> dimensions;  ///< dimensions of the other's shape that it has
 };
 
 /// Returns the conditions on datasets beside a dataset of `file`. For one rank; throws a usage
@@ -38,7 +38,7 @@ OpenMask open_mask(const NamedCondition& condition, const io::DatasetInfo& maske
 /// Which elements of a dataset count, as other datasets tell, in the memory of every rank.
 class DatasetMask {
  public:
-  /// Of elements of an array of `shape`, all of which count.
+  /// All elements of an array of `shape` count.
   explicit DatasetMask(std::span<const std::uint64_t> shape)
       : shape_(shape.begin(), shape.end()), range_(range_of({}, shape)) {}
 

@@ -17,9 +17,9 @@
 /// labels.
 namespace warpfold::pipeline {
 
-/// What of a dataset belongs to what is selected of another.
+/// The part of a dataset that belongs to what is selected of another.
 struct SharedPart {
-  Selection selection;                      ///< of the dataset beside the other
+  Selection selection;                      ///< the part of the dataset beside the other
   std::vector<SharedDimension> dimensions;  ///< stored ones; `one` is the other's, they rise
 };
 

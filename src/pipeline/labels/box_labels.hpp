@@ -46,6 +46,12 @@ class BoxLabels {
     cpu::LabelDecoder decoder;
   };
 
+  /// Numbers outputs of labels for each index along other dimensions; returns likewise.
+  bool number_outputs(const Hyperslab& box);
+
+  /// Returns what the indices of a box along these dimensions add to the number of an output.
+  std::vector<std::uint64_t> output_offsets(const Hyperslab& box) const;
+
   /// Repeats the numbers of the labels of a box along its dimensions that the labels lack, behind
   /// the first that they have.
   void repeat(const Hyperslab& box);
@@ -59,7 +65,7 @@ class BoxLabels {
   std::optional<StoredLabels> stored_labels_;
   LabelNumbers numbers_;
   std::optional<Hyperslab> numbered_;  ///< the labels that `places_` has
-  std::vector<std::uint64_t> counts_;  ///< of the box whose places these are
+  std::vector<std::uint64_t> counts_;  ///< the extents of the box whose places these are
   std::vector<std::uint32_t> places_;
   std::vector<std::uint32_t> repeated_;  ///< in place of `places_`, where labels lack dimensions
 };

@@ -15,7 +15,7 @@ namespace warpfold::pipeline {
 struct NamedDataset {
   std::string file;
   std::string dataset;
-  std::vector<Axis> dimensions = {};  ///< of the other dataset, that are its own; none: not told
+  std::vector<Axis> dimensions = {};  ///< dimensions of the other; none: not given
 };
 
 /// A condition on the elements of a dataset beside another: those count that meet it.
