@@ -64,7 +64,7 @@ struct ReduceOptions {
   /// value in it weighs nothing. Statistics: count, sum_of_weights, sum (of products), mean, var
   /// and std; not with `by` of the whole dataset's labels. Empty: none.
   std::string weights;
-  /// A dataset by whose elements those in view are multiplied, named likewise: statistics are
+  /// A dataset whose elements multiply those in view, named as `weights`: statistics are
   /// count, sum and mean of the products, nan_count and inf_count. Not along with `weights`.
   std::string times;
   OutputOptions output;    ///< for several statistics, its dataset is the prefix of their names
@@ -114,7 +114,7 @@ struct ReduceResult {
   std::vector<int> axes;                      ///< axes of the shape, rising; none over all elements
   std::vector<std::string> axis_names;        ///< names of the axes, if each has one
   std::vector<std::uint64_t> output_shape;    ///< along axes, or by labels
-  std::vector<AxisOutput> outputs;            ///< likewise: of each statistic, then each quantile
+  std::vector<AxisOutput> outputs;            ///< as above: of each statistic, then each quantile
   std::optional<LeftOutElements> left_out;    ///< none along axes, by labels or with factors
   RunReport report;                           ///< the run: backend, threads, times
 };

@@ -17,7 +17,7 @@ namespace warpfold {
 /// alone are expected to be faster.
 enum class BackendChoice : std::uint8_t { automatic, cuda, cpu };
 
-/// Run options tell how to run, without influence on any result.
+/// Run options specify how to run, without influence on any result.
 struct RunOptions {
   BackendChoice backend = BackendChoice::automatic;  ///< an Error if it is not available
   /// The threads of this rank, to read, to undo filters and, on the cpu backend, to compute; 0:
@@ -34,11 +34,11 @@ struct RunOptions {
 
   ProgressCallback progress;                         ///< empty: none; may differ between ranks
   std::chrono::milliseconds progress_interval{200};  ///< between its calls
-  /// Set (by a signal handler, say) to make all ranks leave with an Error at the next slab.
+  /// Set (by a signal handler, say) to make all ranks stop with an Error at the next slab.
   const std::atomic<bool>* interrupted = nullptr;
 };
 
-/// A run's report tells what ran, and how: filled on rank 0 alone.
+/// A run's report states what ran, and how: filled on rank 0 alone.
 struct RunReport {
   int ranks = 1;                     ///< size of the communicator
   int hosts = 1;                     ///< that these run on

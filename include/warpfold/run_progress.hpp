@@ -10,8 +10,8 @@
 
 namespace warpfold {
 
-/// A run's progress tells how far it is. Some runs pass over their data more than once: a histogram
-/// that has to find its range first, a scan whose output is packed into chunks.
+/// Progress of a run. Some runs pass over their data more than once: a histogram that has to find
+/// its range first, a scan whose output is packed into chunks.
 struct RunProgress {
   double seconds = 0;                 ///< since the run's start
   std::string dataset;                ///< in hand, where the run takes several
@@ -24,8 +24,8 @@ struct RunProgress {
   std::vector<StageProgress> stages;  ///< stages of this rank, in the order that data take
 };
 
-/// A progress callback takes what a run tells of itself: on each rank that has one, a thread of the
-/// run's own calls it, also while the run waits for a file or for other ranks, and once more at the
+/// A progress callback receives a run's progress. On each rank that sets one, a thread of the run
+/// calls it, also while the run waits for a file or for other ranks, and once more at the
 /// run's end. What it throws ends the run on all ranks while they pass over data; once all have, as
 /// in the last call, it changes nothing.
 using ProgressCallback = std::function<void(const RunProgress&)>;

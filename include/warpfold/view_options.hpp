@@ -12,11 +12,11 @@ namespace warpfold {
 /// coordinates, where differing ones are an error, or by position alone.
 enum class Matching : std::uint8_t { coordinates, position };
 
-/// A view tells which elements of a dataset count, and what their values are. Everything else sees
-/// a dataset of the selected shape whose elements are those values.
+/// A view specifies which elements of a dataset count, and what their values are. Everything else
+/// sees a dataset of the selected shape whose elements are those values.
 struct ViewOptions {
   /// Files that each have a part of the dataset, under the same name: what they have is one
-  /// dataset, each part behind the one before it along dimension `concat`. The first is the file
+  /// dataset, the parts one after another along dimension `concat`. The first is the file
   /// that is requested. Types, other extents, and what attributes make of stored numbers must be
   /// the same. Empty: that file alone.
   std::vector<std::string> files;
@@ -28,27 +28,27 @@ struct ViewOptions {
   std::string select;
 
   /// Conditions on the value, all of which an element must meet: ">0", "<=1e3", "==3", "!=nan",
-  /// "finite", ... Others are left out. "DATASET >0" or "FILE::DATASET >0" is a condition on the
+  /// "finite", ... Others are skipped. "DATASET >0" or "FILE::DATASET >0" is a condition on the
   /// elements of another dataset, as `mask` has it.
   std::vector<std::string> where;
 
   /// Takes stored numbers as they are. Otherwise a dataset's attributes are applied: elements
   /// stored as `_FillValue` or `missing_value`, or outside `valid_range` or `valid_min` and
-  /// `valid_max`, are left out, integers whose `_Unsigned` is "true" have no sign, and values are
+  /// `valid_max`, are skipped, integers whose `_Unsigned` is "true" have no sign, and values are
   /// stored * scale_factor + add_offset in the types that NumPy computes in.
   bool raw = false;
 
-  /// Which stored numbers are left out, in place of those that attributes tell: a number, or
-  /// "none"; "auto", or empty: what attributes tell, unless `raw`.
+  /// The stored number that is skipped, in place of those that attributes specify: a number, or
+  /// "none"; "auto", or empty: those that attributes specify, unless `raw`.
   std::string fill_value;
 
-  /// A dataset whose values are not 0 where the view's count, others are left out: "DATASET" of the
+  /// A dataset whose values are not 0 where the view's count, others are skipped: "DATASET" of the
   /// same file or "FILE::DATASET"; empty: none. "!DATASET": whose values are 0; "DATASET >0.5":
-  /// whose values meet the condition. It has the dataset's dimensions, or some of them in their
+  /// whose values satisfy the condition. It has the dataset's dimensions, or some of them in their
   /// order: "DATASET@0,2" or "DATASET@lat" names them; otherwise they are those of its names and
-  /// extents, the last ones if they have its extents, or those which alone have them. Leading
-  /// extents of 1 are no matter. `select` takes of it what it takes of these dimensions. Its own
-  /// attributes are applied; what they leave out is not kept. NaN is not 0.
+  /// extents, the last ones if they have its extents, or the only ones that have them. Leading
+  /// extents of 1 are ignored. `select` takes the same part of it as of these dimensions. Its own
+  /// attributes are applied; what they exclude is skipped. NaN is not 0.
   std::string mask;
 
   /// Matches masks, weights, factors, labels and further `files` with the dataset. `coordinates`

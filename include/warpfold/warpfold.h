@@ -10,11 +10,11 @@
 
    Functions are collective: every rank of the communicator calls them with the same type and number
    of fields; elements and their number are each rank's own. They return WARPFOLD_OK or, all ranks
-   alike, the code of an error that warpfold_error_message() tells; results are then unspecified.
+   alike, the code of an error that warpfold_error_message() words; results are then unspecified.
    Results are the same bits on every rank and for any number of ranks.
 
    `x` has `n` elements of `type`. `mask` has as many bytes, and the elements whose byte is 0 are
-   left out; NULL selects all. Sums and extrema of floats (WARPFOLD_F32 as well) are doubles, the
+   skipped; NULL selects all. Sums and extrema of floats (WARPFOLD_F32 as well) are doubles, the
    nearest to the true values; those of integers are int64_t, and one beyond that is an error. */
 
 #ifdef __cplusplus
@@ -51,7 +51,7 @@ const char* warpfold_error_message(void);
 int warpfold_sum(warpfold_collectives* collectives, int type, const void* x, uint64_t n,
                  const unsigned char* mask, void* sum);
 
-/** Sums `fields` fields of `n` elements each, one behind another in `x`, by one message, to as many
+/** Sums `fields` fields of `n` elements each, one after another in `x`, by one message, to as many
    `sums`. All have the one mask. */
 int warpfold_sums(warpfold_collectives* collectives, int type, uint64_t fields, const void* x,
                   uint64_t n, const unsigned char* mask, void* sums);

@@ -2,8 +2,8 @@
 """Prints a Markdown document as Doxygen takes it: site_page.py DOCUMENT
 
 The Doxyfile next to it names this as the filter of Markdown files. Headings get identifiers and links
-between documents become references, which Doxygen checks. Links to other files of the repository, which
-the site does not have, become their text; pictures go along by HTML_EXTRA_FILES.
+between documents become references, which Doxygen checks. HTML_EXTRA_FILES copies pictures and the files
+that COPIED names. Links to other files of the repository, which the site does not have, become their text.
 """
 
 import collections
@@ -12,11 +12,12 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+COPIED = ("CITATION.cff", "LICENSE")
 
 FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 HEADING = re.compile(r"^(#+) (.+)$", re.MULTILINE)
 PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
-LINK = re.compile(r"(?<!!)\[([^\[\]]+)\]\(([^)\s]+)\)")
+LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^)\s]+)\)")
 CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
 
@@ -42,6 +43,8 @@ def reference(document, text, target):
         return f"[{text}]({target})"
     path, _, anchor = target.partition("#")
     led_to = (document.parent / path).resolve() if path else document
+    if led_to.name in COPIED:
+        return f'<a href="{led_to.name}">{text}</a>'
     if led_to.suffix != ".md":
         return text
     page = page_of(led_to)

@@ -1,14 +1,20 @@
 """Doxygen builds the site of documents and public headers without a warning, and its links lead somewhere."""
 
+import collections
 import re
 import shutil
 import subprocess
+import sys
 import urllib.parse
 
 import pytest
 
 import documents
 from documents import ROOT
+
+sys.path.insert(0, str(ROOT / "src/site"))
+
+import site_page  # noqa: E402
 
 SETTINGS = ROOT / "src/site/Doxyfile"
 NOT_IN_SITE = {".github/PULL_REQUEST_TEMPLATE.md"}
@@ -58,6 +64,43 @@ def test_links_of_the_site_lead_somewhere(site):
             target = path or name
             assert (site / target).exists(), f"{name}: {link}"
             assert not anchor or anchor in anchors[target], f"{name}: {link}"
+
+
+def test_the_index_of_the_manual_links_every_page(site):
+    manual = (site / "page_src_cli_README.html").read_text()
+    pages = [page.stem for page in (ROOT / "src/cli/pages").glob("*.md")]
+    assert "info" in pages
+    for page in pages:
+        assert f'href="page_src_cli_pages_{page}.html"' in manual, page
+
+
+def test_text_of_a_link_may_have_brackets():
+    document = ROOT / "src/cli/README.md"
+    text = "a [b] and [`info FILE [DATASET...]`](pages/info.md), [`c`](pages/scan.md)"
+    assert site_page.prose(document, text, collections.Counter()) == (
+        'a [b] and @subpage page_src_cli_pages_info "info FILE [DATASET...]",'
+        ' @subpage page_src_cli_pages_scan "c"'
+    )
+
+
+@pytest.mark.parametrize("page", ["index", "page_include_warpfold_README"])
+def test_examples_with_files_link_to_functions_of_files(site, page):
+    functions = (site / "namespacewarpfold.html").read_text()
+    anchors = re.findall(
+        r'namespacewarpfold.html#(\w+)"[^>]*>warpfold::(?:reduce|scan)<', (site / f"{page}.html").read_text()
+    )
+    assert anchors
+    for anchor in anchors:
+        described = functions.partition(f'id="{anchor}"')[2]
+        prototype = re.search(r'class="memproto">(.*?)</table>', described, re.DOTALL)[1]
+        assert "Options" in prototype and "DeviceArray" not in prototype
+
+
+def test_the_front_page_links_licence_and_citation(site):
+    front_page = (site / "index.html").read_text()
+    for name in site_page.COPIED:
+        assert f'<a href="{name}">' in front_page
+        assert (site / name).read_bytes() == (ROOT / name).read_bytes()
 
 
 def test_the_site_shows_what_readers_look_for(site):

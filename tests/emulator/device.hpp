@@ -153,6 +153,10 @@ T atomicMax(T* to, U value) {
   return warpfold::emulator::changed(to, [&](T old) { return std::max<T>(old, value); });
 }
 template <class T, class U>
+T atomicOr(T* to, U value) {
+  return warpfold::emulator::changed(to, [&](T old) { return static_cast<T>(old | value); });
+}
+template <class T, class U>
 T atomicXor(T* to, U value) {
   return warpfold::emulator::changed(to, [&](T old) { return static_cast<T>(old ^ value); });
 }

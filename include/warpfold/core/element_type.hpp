@@ -26,7 +26,7 @@ enum class ByteOrder : std::uint8_t { little, big };
 inline constexpr ByteOrder native_byte_order =
     std::endian::native == std::endian::big ? ByteOrder::big : ByteOrder::little;
 
-/// A format tells how one element lies in a file.
+/// A format specifies how a file stores one element.
 struct ElementFormat {
   ElementType type = ElementType::f64;  ///< type of the stored values
   ByteOrder order = native_byte_order;  ///< order of its bytes

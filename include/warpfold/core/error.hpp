@@ -5,7 +5,7 @@
 
 namespace warpfold {
 
-/// An exit code tells how a command ends: it is the process's exit status.
+/// An exit code states how a command ended: it is the process's exit status.
 enum class ExitCode : int { done = 0, failed = 1, usage = 2 };
 
 /// An Error is what the library throws: it states what went wrong, why, and what to do about it.

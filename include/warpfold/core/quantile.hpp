@@ -4,7 +4,7 @@
 
 namespace warpfold {
 
-/// A method, by NumPy's name for it, tells what a quantile is whose place lies between two elements
+/// A method, by NumPy's name for it, specifies a quantile whose place lies between two elements
 /// of the sorted ones: interpolated, one of them, their mean, or the nearer one (of equally near
 /// ones that of the even place).
 enum class QuantileMethod : std::uint8_t { linear, lower, higher, midpoint, nearest };

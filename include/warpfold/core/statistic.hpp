@@ -6,7 +6,7 @@
 
 namespace warpfold {
 
-/// A statistic is what a reduction can tell of a dataset. Each is rounded once from exact sums:
+/// A statistic is a number computed from a dataset. Each is rounded once from exact sums:
 /// floating-point results are the doubles nearest to the true values.
 enum class Statistic : std::uint8_t {
   count,          ///< number of elements that are not excluded

@@ -6,8 +6,8 @@
 
 namespace warpfold {
 
-/// Storage options tell how a dataset is to be stored: contiguous unless chunks are requested;
-/// filters need chunks, which are chosen where none are given.
+/// Storage options specify how a dataset is stored: contiguous unless chunks are requested. Filters
+/// need chunks; their shape is chosen if none is given.
 struct StorageOptions {
   /// The chunks' extents in elements; those beyond the dataset's become the dataset's.
   std::vector<std::uint64_t> chunk_shape;
@@ -16,9 +16,9 @@ struct StorageOptions {
   bool shuffle = false;              ///< HDF5's filter that groups bytes of equal weight
   bool fletcher32 = false;           ///< HDF5's checksum of each chunk
 
-  /// Tells whether chunks are requested.
+  /// Returns whether chunks are requested.
   bool chunked() const { return choose_chunk_shape || !chunk_shape.empty(); }
-  /// Tells whether any filter is requested.
+  /// Returns whether any filter is requested.
   bool filtered() const { return deflate_level || shuffle || fletcher32; }
 };
 

@@ -10,10 +10,10 @@
 
 namespace warpfold {
 
-/// A policy tells what NaN elements do to statistics.
+/// A policy specifies what NaN elements do to statistics.
 enum class NanPolicy : std::uint8_t { propagate, skip };
 
-/// A policy tells what becomes of integers that their type can't hold.
+/// A policy specifies what becomes of integers that their type can't hold.
 enum class OverflowPolicy : std::uint8_t { error, wrap };
 
 /// A value is a result: nothing (the minimum of no elements), a floating-point number, or an exact
@@ -26,9 +26,9 @@ using Summary = std::vector<std::pair<Statistic, Value>>;
 /// Returns the result of a statistic; throws a usage Error where it wasn't requested.
 const Value& value_of(const Summary& summary, Statistic statistic);
 
-/// Summary options tell how statistics are made. NaN, propagated, makes sums and extrema NaN, and
-/// argmin and argmax name the first one; skipped, NaN elements are left out of everything, `count`
-/// included. `wrap` takes the sum of integers modulo 2^width; otherwise it is exact.
+/// Summary options specify how statistics are made. NaN, propagated, makes sums and extrema NaN,
+/// and argmin and argmax name the first one; skipped, NaN elements count in no statistic, not even
+/// `count`. `wrap` takes the sum of integers modulo 2^width; otherwise it is exact.
 struct SummaryOptions {
   NanPolicy nan = NanPolicy::propagate;             ///< whether NaN propagates
   OverflowPolicy overflow = OverflowPolicy::error;  ///< overflow of sums of integers

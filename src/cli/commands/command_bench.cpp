@@ -90,8 +90,8 @@ class MeasuringCommand : public Command {
 class BenchCommand : public MeasuringCommand {
  public:
   BenchCommand(CLI::App& program, Measurer measurer)
-      : MeasuringCommand(program, "bench",
-                         "Measure kernels, what ranks exchange, or file to result", measurer) {
+      : MeasuringCommand(program, "bench", "Benchmark kernels, communication, or a file end to end",
+                         measurer) {
     add_what(measurements);
     add_argument("FILE", settings_.file, "ingest: an HDF5 file");
     add_argument("DATASET", settings_.dataset, "ingest: a dataset in it");
@@ -134,17 +134,17 @@ class BenchCommand : public MeasuringCommand {
         [this](const std::string& text) { settings_.sizes = parse_sizes("--sizes", text); });
     add_types("Element types, i8 to f64; of scans also u8:u64 and the like");
     add("--ops", "NAME,...",
-        "What the kernels do; of reduce sum, statistics, extrema, of scan inclusive, exclusive, "
-        "min, max, of histogram few, many, of select tenth, half, most, of axes first, last, "
-        "scan-first, scan-last, of labels few, many, few-skewed, many-skewed, few-runs, many-runs, "
-        "of collectives sum, statistics, inclusive, exclusive",
+        "Operations of the kernels; of reduce sum, statistics, extrema, of scan inclusive, "
+        "exclusive, min, max, of histogram few, many, of select tenth, half, most, of axes first, "
+        "last, scan-first, scan-last, of labels few, many, few-skewed, many-skewed, few-runs, "
+        "many-runs, of collectives sum, statistics, inclusive, exclusive",
         [this](const std::string& text) { settings_.operations = parse_names("--ops", text); });
     add("--data", "NAME,...",
-        "What floats there are; of reduce and scan uniform, walk, wide, drift, fill, cancel, "
+        "Distributions of the floats; of reduce and scan uniform, walk, wide, drift, fill, cancel, "
         "subnormal, largest, tails",
         [this](const std::string& text) { settings_.data = parse_names("--data", text); });
     add_kernels(
-        "What is measured side by side; of reduce fold, CUB, read, copy, of scan registers, "
+        "Kernels to compare; of reduce fold, CUB, read, copy, of scan registers, "
         "reproducible, CUB, copy, of histogram, select and axes warpfold, CUB, read, copy, of "
         "labels warpfold, atomics, read, copy, of collectives reduce, scan, fast, copy, of ingest "
         "H5Dread, warpfold, attributes, where, mask, weights, shared, raw, inflate, cp");
@@ -163,8 +163,8 @@ class BenchCommand : public MeasuringCommand {
 class LadderCommand : public MeasuringCommand {
  public:
   LadderCommand(CLI::App& program, Measurer measurer)
-      : MeasuringCommand(program, "ladder",
-                         "Measure kernels from the naive to the fast, rung by rung", measurer) {
+      : MeasuringCommand(program, "ladder", "Benchmark kernels step by step, from naive to fast",
+                         measurer) {
     add_what(ladders);
     add_types("Element types; of reduce u32, f32, f64, of scan i32, of atomics i32, u32");
     add("--elements", "N", "Elements of the array; 2^28 u32, 10^8 floats, 2^26 i32 if not given",
@@ -173,8 +173,8 @@ class LadderCommand : public MeasuringCommand {
           settings_.elements = parse_integer("--elements", text, 1, maximum);
         });
     application().add_flag("--article", settings_.article,
-                           "The articles' sizes; 2^30 u32, which one core has to draw");
-    add_kernels("Rungs, and fold or scan, CUB and copy; all if not given");
+                           "Use the articles' sizes; 2^30 u32, which one core generates");
+    add_kernels("Steps, and fold or scan, CUB and copy; all if not given");
     add_iterations("Measured runs of each; 21 if not given");
     add_common_options(application(), request_.common);
     show_examples("warpfold ladder reduce --types f32");

@@ -26,7 +26,7 @@ warpfold generate normal walk.h5 steps --shape 100000 --type f32 --deflate --shu
 class GenerateCommand : public Command {
  public:
   explicit GenerateCommand(CLI::App& program)
-      : Command(program, "generate", "Write a dataset whose values, and often sum, are known") {
+      : Command(program, "generate", "Write a dataset with known values and, mostly, a known sum") {
     const std::string kinds = names_of(all_generator_kinds);
     add_argument("KIND", kind_, kinds.c_str())->required()->type_name(kinds);
     add_argument("FILE", options_.output.path, "The HDF5 file to make")->required();
@@ -60,14 +60,14 @@ class GenerateCommand : public Command {
     add("--type", names_of(all_element_types), "The type of elements; f64 if not given",
         [this](const std::string& text) { options_.format.type = parse_element_type(text); })
         ->option_text("TYPE");
-    add("--seed", "N", "Another seed, other random values; 1 if not given",
+    add("--seed", "N", "Seed of the random values; 1 if not given",
         [this](const std::string& text) {
           options_.seed = parse_integer("--seed", text, 0, ~std::uint64_t{0});
         });
-    add("--value", "X", "The value of constant; 1 if not given",
+    add("--value", "X", "Value of the elements of constant; 1 if not given",
         [this](const std::string& text) { options_.value = parse_real("--value", text); });
-    add("--byte-order", byte_orders, "How the file stores elements; this machine's if not given",
-        options_.format.order);
+    add("--byte-order", byte_orders,
+        "Byte order of the stored elements; this machine's if not given", options_.format.order);
     application().add_flag("--append", options_.output.append, "Add to an existing file");
     application().add_flag("--force", options_.output.force,
                            "Replace an existing file; with --append the DATASET in it");

@@ -99,7 +99,7 @@ struct Description {
 class InfoCommand : public Command {
  public:
   explicit InfoCommand(CLI::App& program)
-      : Command(program, "info", "List a file's datasets, or tell how some are read") {
+      : Command(program, "info", "List a file's datasets, or describe how some are read") {
     add_dataset_arguments(application(), arguments_);
     add_view_options(application(), view_);
     add_plan_options();
@@ -154,12 +154,12 @@ class InfoCommand : public Command {
 
   void add_plan_options() {
     add("--plan", words_of(planned_commands),
-        "How this command would take a dataset apart; items, and what each rank has",
+        "Show how this command would divide the dataset; its items, and the share of each rank",
         [this](const std::string& text) {
           request_.command = parse_choice("--plan", text, planned_commands);
           planned_ = text;
         });
-    add("--axis", "K|NAME,...", "With --plan reduce or scan; as theirs",
+    add("--axis", "K|NAME,...", "Axes for --plan reduce or scan; as those commands take them",
         [this](const std::string& text) { request_.axes = parse_axes("--axis", text); });
   }
 

@@ -57,7 +57,8 @@ mpirun -np 4 warpfold reduce year.nc temp --axis lat,lon --weights cos:lat -o w.
 class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
  public:
   explicit ReduceCommand(CLI::App& program)
-      : RowsCommand(program, "reduce", "Reduce a dataset to its statistics, in one pass") {
+      : RowsCommand(program, "reduce",
+                    "Compute statistics of datasets, in one pass except quantiles") {
     add_data_options(application(), common_);
     show_examples(reduce_examples);
   }

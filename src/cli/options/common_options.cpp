@@ -42,13 +42,14 @@ void add_target(CLI::App& command, const std::string& name, const char* help, st
 void add_report_options(CLI::App& command, CommonOptions& options) {
   add_target(command, "--json", "Write a JSON report; - is standard output", options.json);
   add_target(command, "--csv", "Write a CSV report; - is standard output", options.csv);
-  command.add_flag("--quiet", options.quiet, "No table, no notes")->group("Reporting");
+  command.add_flag("--quiet", options.quiet, "Print no table and no notes")->group("Reporting");
   command.add_flag("--timings", options.timings, "Show each stage's time and rate")
       ->group("Reporting");
-  add_choice_option(command, "--progress", progress_choices,
-                    "A progress bar on standard error; with the stages' rates. auto is on a "
-                    "terminal, after two seconds",
-                    options.progress)
+  add_choice_option(
+      command, "--progress", progress_choices,
+      "Show a progress bar on standard error; with the stages' rates. auto shows it on "
+      "a terminal, after two seconds",
+      options.progress)
       ->group("Reporting");
 }
 
@@ -58,11 +59,12 @@ void add_run_options(CLI::App& command, RunOptions& run) {
   const auto grouped = [](CLI::Option* option) { option->group("Running"); };
   grouped(add_choice_option(
       command, "--backend", backends,
-      "Where to compute; auto takes the GPU where there is one and it is quicker", run.backend));
+      "Compute on a GPU or on cores; auto uses the GPU if there is one and it is faster",
+      run.backend));
   grouped(add_text_option(
       command, "--threads", "N",
-      "Threads a rank; to read, decompress and compute on the CPU, chosen from its share of the "
-      "cores if not given",
+      "Number of threads per rank; they read, decompress and compute on the CPU. Chosen from the "
+      "rank's share of the cores if not given",
       [&run](const std::string& text) {
         run.threads = static_cast<int>(parse_integer("--threads", text, 1, max_threads));
       }));
@@ -72,20 +74,21 @@ void add_run_options(CLI::App& command, RunOptions& run) {
       [&run](const std::string& text) { run.slab_bytes = parse_size("--slab", text); }));
   grouped(add_choice_option(
       command, "--read-path", read_paths,
-      "How the bytes are fetched; as ranges of the file, as its chunks, or by the HDF5 library. "
-      "auto takes the quickest that the dataset allows",
+      "How the bytes are read; as ranges of the file, as its chunks, or by the HDF5 library. auto "
+      "chooses the fastest path that the dataset allows",
       run.read_path));
   grouped(add_choice_option(command, "--file-cache", file_caches,
-                            "Read through the system's cache or past it; auto goes past it where "
-                            "that is quicker",
+                            "Read through the system's cache or bypass it; auto bypasses it where "
+                            "that is faster",
                             run.file_cache));
   grouped(add_choice_option(
       command, "--external", external_files,
-      "Which files that FILE names may be read; raw files, sources of virtual datasets and targets "
-      "of external links. same-folder allows those in the folder of the file that names them",
+      "Which files referenced by FILE may be read; raw files, sources of virtual datasets and "
+      "targets of external links. same-folder allows those in the folder of the file that refers "
+      "to them",
       run.external));
   grouped(add_text_option(command, "--device-memory", "SIZE",
-                          "The most GPU memory that a rank uses; 80% of what is free if not given",
+                          "Limit the GPU memory of a rank; 80% of the free memory if not given",
                           [&run](const std::string& text) {
                             run.device_memory_bytes = parse_size("--device-memory", text);
                           }));
@@ -100,7 +103,7 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
 void add_data_options(CLI::App& command, CommonOptions& options) {
   add_common_options(command, options);
   add_target(command, "--metrics",
-             "Write a JSON line a second while it runs; how far, how fast, how long yet. - is "
+             "Write a JSON line every second; progress, throughput and remaining time. - is "
              "standard output",
              options.metrics);
 }

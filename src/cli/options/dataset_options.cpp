@@ -41,11 +41,11 @@ void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
           "Paths of datasets in it, or patterns: 'run*/temp'; with --concat, files before them")
       ->type_name("");
   command.add_flag("--all", arguments.datasets.all,
-                   "All datasets of the file; those that can't be read are skipped");
+                   "Process all datasets of the file; those that can't be read are skipped");
   add_text_option(
       command, "--concat", "K|NAME",
       "Join files along this dimension; FILE and all but the last DATASET are files, or "
-      "patterns of them, and each file's part of the last lies behind the one before it",
+      "patterns of them. The parts that the files have of the last DATASET are joined in order",
       [&arguments](const std::string& text) {
         arguments.concat = parse_axis("--concat", text, "files go on along one dimension");
       });
@@ -79,38 +79,38 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
                             std::string& text) {
     command.add_option(name, text, help)->type_name(type)->group("Elements");
   };
-  add_text_option(
-      command, "--select", "SLICE,...",
-      "A part of the dataset: '10:20, ::2, -1'; in NumPy's notation, or by names as 'time=2:5, "
-      "lat=-30.:30.'. Everything if not given",
-      [&options](const std::string& text) {
-        if (text.empty()) throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
-        options.select = text;
-      })
+  add_text_option(command, "--select", "SLICE,...",
+                  "Select a part of the dataset: '10:20, ::2'; in NumPy's notation, or by names as "
+                  "'time=2:5, lat=-30.:30.'. Everything if not given",
+                  [&options](const std::string& text) {
+                    if (text.empty())
+                      throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
+                    options.select = text;
+                  })
       ->group("Elements");
   command
       .add_option(
           "--where", options.where,
-          "Take only values that meet this: '>0'; others are '<=1e3', '==0', '!=nan', 'finite', "
+          "Keep only elements that satisfy this: '>0'; or '<=1e3', '==0', '!=nan', 'finite', "
           "'inf' and 'nan'. 'D > 0': where another dataset does, as for --mask. Several conditions "
-          "must all be met")
+          "must all hold")
       ->type_name("CONDITION")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Elements");
   add_text("--fill-value", "auto|VALUE|none",
-           "Leave out elements stored as VALUE; or none, in place of those that the dataset's "
-           "_FillValue, missing_value and valid_* tell, which is auto",
+           "Skip elements stored as VALUE; or none, in place of those that the dataset's "
+           "_FillValue, missing_value and valid_* specify, which is auto",
            options.fill_value);
   command
       .add_flag("--raw", options.raw,
-                "Take stored numbers as they are; apply no attribute, such as _FillValue, "
+                "Use the stored numbers; apply no attribute, such as _FillValue, "
                 "scale_factor, add_offset or _Unsigned")
       ->group("Elements");
   add_text_option(command, "--mask", "[!][FILE::]DATASET[CONDITION]",
-                  "Leave out elements where this dataset is 0; with ! where it is not, or where it "
-                  "does not meet a condition: 'D > 0.5'. It has the dataset's dimensions, or some; "
-                  "D@0,2 tells which",
+                  "Skip elements where this dataset is 0; with ! where it is not, or where it does "
+                  "not satisfy a condition: 'D > 0.5'. It has the dataset's dimensions, or some of "
+                  "them; D@0,2 names them",
                   [&options](const std::string& text) {
                     if (text.empty()) throw usage_error("bad --mask ''", "", "Name a dataset.");
                     options.mask = text;
@@ -119,26 +119,26 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   add_choice_option(
       command, "--match", matchings,
       "How other datasets are matched; masks, weights, labels and joined files by the "
-      "names and coordinates of dimensions, where both have some, or by position",
+      "names and coordinates of dimensions, if both sides have them, or by position",
       options.match)
       ->group("Elements");
 }
 
 void add_output_options(CLI::App& command, OutputOptions& output, const std::string& more,
                         const std::string& group) {
-  CLI::Option* name =
-      add_text_option(command, "-o,--output", "OUT[:DATASET]",
-                      "The file to make, and the dataset in it; the last colon, or ::, separates, "
-                      "and the dataset is called as the input if not given" +
-                          more,
-                      [&output](const std::string& text) {
-                        OutputName named = parse_output_name("-o", text);
-                        output.path = std::move(named.file);
-                        output.dataset = std::move(named.dataset);
-                      });
+  CLI::Option* name = add_text_option(
+      command, "-o,--output", "OUT[:DATASET]",
+      "Name the output file and its dataset; the last colon, or ::, separates them. "
+      "The dataset has the input's name if not given" +
+          more,
+      [&output](const std::string& text) {
+        OutputName named = parse_output_name("-o", text);
+        output.path = std::move(named.file);
+        output.dataset = std::move(named.dataset);
+      });
   CLI::Option* append =
       command.add_flag("--append", output.append,
-                       "Add to an output file that exists; what it has already is an error");
+                       "Add to an existing output file; a dataset that it already has is an error");
   CLI::Option* force = command.add_flag(
       "--force", output.force, "Replace an existing output file; with --append datasets in it");
   group_options({name, append, force}, group);

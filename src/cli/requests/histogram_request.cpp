@@ -37,13 +37,12 @@ HistogramRequest::HistogramRequest(CLI::App& command) {
   add_dataset_arguments(command, arguments);
   add_text_option(
       command, "--bins", "N|EDGE,...",
-      "How many bins of equal width, or the bins' edges; two or more rising numbers. 10 bins if "
-      "not given",
+      "Number of bins of equal width, or bin edges; two or more rising numbers. 10 bins if not "
+      "given",
       [this](const std::string& text) { take_bins(text); });
-  add_text_option(
-      command, "--range", "FROM,TO",
-      "Where N bins begin and end; the least and the greatest finite value if not given",
-      [this](const std::string& text) { take_range(text); });
+  add_text_option(command, "--range", "FROM,TO",
+                  "Range of the N bins; from the least to the greatest finite value if not given",
+                  [this](const std::string& text) { take_range(text); });
   add_view_options(command, options.view);
 }
 

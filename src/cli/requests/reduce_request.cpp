@@ -136,40 +136,39 @@ void ReduceRequest::check_effects() const {
 void ReduceRequest::add_statistics_options() {
   add_text_option(
       command_, "--ops", operation_words(),
-      "What to compute: mean,std,median,q05,all; one pass for all statistics, and passes for "
+      "What to compute: mean,std,median,q05,all; one pass for all statistics, and more for "
       "quantiles, which are named in percent (q05) or as fractions (q0.999). If not given, "
       "count,sum,min,max,mean,std",
       [this](const std::string& text) { take_operations(text); })
       ->option_text("NAME,...");
   add_choice_option(command_, "--quantile-method", quantile_methods,
-                    "Quantiles between two elements; as NumPy's method, linear if not given",
+                    "Interpolation of quantiles; as NumPy's method, linear if not given",
                     options.quantile_method)
       ->option_text("METHOD");
   add_text_option(
       command_, "--quantile-memory", "SIZE",
-      "A rank's memory for quantiles along axes; the most bytes that it keeps elements in, 1G if "
-      "not given",
+      "Limit a rank's memory for quantiles along axes; bytes for the elements, 1G if not given",
       [this](const std::string& text) {
         options.quantile_memory_bytes = parse_size("--quantile-memory", text);
       });
   add_text_option(
       command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour",
-      "Reduce elements of each label apart; this dataset has the labels, integers or texts, and "
+      "Reduce the elements of each label; this dataset has the labels, integers or strings, and "
       "the dataset's dimensions, or some of them. With -o into datasets of OUT, "
-      "otherwise to numbers. With --axis the indices along the first of these that have one "
-      "label, or whose times have the same PART, such as season; or integers of several of these",
+      "otherwise to numbers. With --axis reduce the indices along the first of these that have "
+      "the same label, or whose times have the same PART, such as season; or by integers of "
+      "several of these",
       [this](const std::string& text) {
         if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
         options.by = text;
       })
       ->option_text("[FILE::]DATASET|PART");
-  add_choice_option(command_, "--nan", nan_policies, "What NaN elements do; propagate if not given",
-                    options.summary.nan);
-  add_choice_option(
-      command_, "--overflow", overflow_policies,
-      "What sums of integers do that don't fit; error if not given. wrap gives them modulo "
-      "2^width of their type, with --axis of the output's",
-      options.summary.overflow);
+  add_choice_option(command_, "--nan", nan_policies,
+                    "Propagate or skip NaN elements; propagate if not given", options.summary.nan);
+  add_choice_option(command_, "--overflow", overflow_policies,
+                    "Report or wrap sums of integers that overflow; error if not given. wrap "
+                    "computes them modulo 2^width of their type, with --axis of the output's",
+                    options.summary.overflow);
   add_text_option(command_, "--ddof", "N", "var and std divide by count - N; 0 if not given",
                   [this](const std::string& text) {
                     constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
@@ -180,8 +179,8 @@ void ReduceRequest::add_statistics_options() {
 void ReduceRequest::add_factor_options() {
   add_text_option(
       command_, "--weights", "[FILE::]DATASET|cos:DIMENSION",
-      "Weigh elements by this dataset, or a cosine; of the dataset's dimensions, or of some, "
-      "or by the cosine of a coordinate in degrees. --ops is "
+      "Weight elements by this dataset, or a cosine; it has the dataset's dimensions, or some of "
+      "them, or is the cosine of a coordinate in degrees. --ops is "
       "count,sum_of_weights,sum,mean if not given, with --axis mean",
       [this](const std::string& text) { options.weights = named("--weights", text); });
   add_text_option(
@@ -201,15 +200,14 @@ void ReduceRequest::take_operations(const std::string& text) {
 void ReduceRequest::add_axes_options() {
   add_text_option(
       command_, "--axis", "K|NAME,...",
-      "Reduce along these dimensions alone; as NumPy's axis, into a dataset of OUT. Negative "
-      "ones "
-      "count from the last. --ops is sum if not given",
+      "Reduce along these dimensions only; as NumPy's axis, into a dataset of OUT. Negative "
+      "numbers count from the last. --ops is sum if not given",
       [this](const std::string& text) { options.axes = parse_axes("--axis", text); })
       ->group(axes_group);
   add_text_option(
       command_, "--every", "N",
-      "Reduce N indices along the first at a time; as the hours of each day, the last time what "
-      "is left",
+      "Reduce N indices along the first at a time; such as the hours of each day. The last group "
+      "may have fewer",
       [this](const std::string& text) {
         constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
         options.every = parse_integer("--every", text, 1, maximum);
@@ -217,22 +215,22 @@ void ReduceRequest::add_axes_options() {
       ->group(axes_group);
   command_
       .add_flag("--keepdims", options.keep_dimensions,
-                "Leave these dimensions, with extent 1; as NumPy's keepdims")
+                "Keep reduced dimensions with extent 1; as NumPy's keepdims")
       ->group(axes_group);
   add_output_options(command_, options.output,
-                     ". For several --ops it is what their names begin with: DATASET_mean",
+                     ". For several --ops it is the prefix of their names: DATASET_mean",
                      axes_group);
   add_storage_options(command_, options.storage, axes_group);
   add_text_option(
       command_, "--empty", "auto|VALUE",
-      "What extrema and sums of no elements are; if not given, sums are 0 and extrema the "
-      "dataset's _FillValue, or NaN, or netCDF's default of integers",
+      "Value of extrema and sums of no elements; if not given, sums are 0 and extrema the "
+      "dataset's _FillValue, or NaN, or netCDF's default for integers",
       [this](const std::string& text) { options.empty = text; })
       ->group(axes_group);
   add_text_option(
       command_, "--output-type", names_of(all_element_types),
-      "The type of sums, means and the like; if not given, floats keep their type, sums of "
-      "integers get 64 bits and everything else of them f64",
+      "Type of sums, means and the like; if not given, floats keep their type, sums of integers "
+      "have 64 bits, and means and the like of integers are f64",
       [this](const std::string& text) { options.output_type = parse_element_type(text); })
       ->group(axes_group)
       ->option_text("TYPE");

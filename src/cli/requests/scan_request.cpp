@@ -26,28 +26,28 @@ void ScanRequest::complete(const mpi::Communicator& communicator,
 void ScanRequest::add_scan_options(CLI::App& command) {
   add_output_options(command, options.output);
   add_text_option(
-      command, "--op", names_of(all_scan_operations), "What to scan with; sum if not given",
+      command, "--op", names_of(all_scan_operations), "Operation of the scan; sum if not given",
       [this](const std::string& text) { options.operation = parse_scan_operation(text); });
   add_text_option(
       command, "--axis", "K|NAME",
-      "Scan along this dimension alone; as NumPy's cumsum, a negative one counts from the last",
+      "Scan along this dimension only; as NumPy's cumsum, negative numbers count from the last",
       [this](const std::string& text) {
         options.axis = parse_axis("--axis", text, "a scan goes along one axis");
       });
   add_text_option(
       command, "--output-type", names_of(all_element_types),
-      "The output's type; if not given, sums of integers get 64 bits and everything else keeps "
+      "Type of the output; if not given, sums of integers have 64 bits, and everything else keeps "
       "its type",
       [this](const std::string& text) { options.output_type = parse_element_type(text); })
       ->option_text("TYPE");
   add_choice_option(command, "--overflow", overflow_policies,
-                    "What integers beyond the output's type do; error if not given",
+                    "Report or wrap integers that overflow the output's type; error if not given",
                     options.overflow);
-  command.add_flag("--exclusive", options.exclusive, "Leave out each place's own element");
+  command.add_flag("--exclusive", options.exclusive, "Exclude each prefix's own element");
   command.add_flag(
       "--offsets", options.offsets,
-      "Sums of N elements as N + 1 offsets; in one dimension: 0, the sum of the first element, "
-      "of the first two, up to that of all");
+      "Write the sums of N elements as N + 1 offsets; in one dimension: 0, the sum of the first "
+      "element, of the first two, up to that of all");
   add_storage_options(command, options.storage);
 }
 

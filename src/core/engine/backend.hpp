@@ -40,6 +40,13 @@ class Backend {
     return nullptr;
   }
 
+  /// Returns null where cores are to find quantiles along axes: they have no such engine, and
+  /// a device may have no room for the tables.
+  virtual std::unique_ptr<QuantileEngine> make_quantile_engine(const StagingPlan&,
+                                                               const QuantileEngineSpec&) {
+    return nullptr;
+  }
+
   virtual std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
                                                                 const AxisScanSpec& spec) = 0;
 

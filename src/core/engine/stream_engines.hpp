@@ -9,8 +9,10 @@
 #include "core/results/accumulator.hpp"
 #include "core/results/axis_parts.hpp"
 #include "core/results/histogram_bins.hpp"
+#include "core/results/quantile.hpp"
 #include "core/scan/scan_spec.hpp"
 #include "core/values/factors.hpp"
+#include "warpfold/core/element_range.hpp"
 
 namespace warpfold {
 
@@ -91,6 +93,36 @@ class AxisReduceEngine : public StreamEngine {
 
   /// Finishes the thread's reduction that was begun first of those under way.
   virtual AxisParts finish(int thread) = 0;
+};
+
+/// Engines find at most so many quantiles along axes: each takes them several rounds through the
+/// elements. Cores sort elements where there are many.
+inline constexpr std::size_t most_engine_quantiles = 32;
+
+/// Quantiles along axes, and the sizes of tables.
+struct QuantileEngineSpec {
+  LineQuantileSpec quantiles;
+  std::uint64_t elements = 0;  ///< the most of a table
+  std::uint64_t outputs = 0;   ///< the most of a table
+  int tables = 1;              ///< under way at once
+};
+
+/// Gathers all elements of some outputs in a table, and finds the quantiles of each. Tables have
+/// numbers that rise; `tables` of them are under way at once. Slabs are rows of a matrix, as those
+/// of an AxisReduceEngine are; threads bring a table's rows in any order. On a table come first all
+/// its slabs, then search(), then find() of all its outputs, before the table of the number that is
+/// greater by `tables`.
+class QuantileEngine : public StreamEngine {
+ public:
+  /// Says which table, of so many outputs, the slabs go to that the thread takes from now on.
+  virtual void fill(int thread, std::uint64_t table, std::uint64_t outputs) = 0;
+
+  /// Starts looking for the quantiles of a table whose slabs are all submitted.
+  virtual void search(std::uint64_t table) = 0;
+
+  /// Writes the quantiles of some outputs, each one's of all outputs behind those of the one
+  /// before, as elements of the type asked for in native byte order. Threads may call it at once.
+  virtual void find(int thread, std::uint64_t table, ElementRange outputs, std::byte* out) = 0;
 };
 
 /// Operation and sizes of a scan along an axis.

@@ -1,6 +1,5 @@
 #include "core/results/quantile.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <variant>
@@ -22,11 +21,6 @@ double distance(const Value& lower, const Value& upper) {
   return std::get<double>(upper) - std::get<double>(lower);
 }
 
-QuantileNeighbours element_at(double place, std::uint64_t last) {
-  const std::uint64_t element = std::min(static_cast<std::uint64_t>(place), last);
-  return {element, element, 0};
-}
-
 }  // namespace
 
 bool gives_elements(QuantileMethod method) {
@@ -44,29 +38,6 @@ std::string quantile_name(double fraction) {
       std::to_chars(digits, digits + sizeof(digits), fraction, std::chars_format::fixed).ptr;
   const std::string name = 'q' + std::string(digits, end);
   return fraction == 1 ? name + ".0" : name;
-}
-
-QuantileNeighbours quantile_neighbours(double fraction, QuantileMethod method,
-                                       std::uint64_t count) {
-  const std::uint64_t last = count - 1;
-  const double place = static_cast<double>(last) * fraction;
-  const double lower = std::floor(place);
-  switch (method) {
-    case QuantileMethod::lower:
-      return element_at(lower, last);
-    case QuantileMethod::higher:
-      return element_at(std::ceil(place), last);
-    case QuantileMethod::nearest:
-      return element_at(std::nearbyint(place), last);
-    case QuantileMethod::linear:
-    case QuantileMethod::midpoint:
-      break;
-  }
-  QuantileNeighbours between = element_at(lower, last);
-  if (place == lower || between.lower == last) return between;
-  between.upper = between.lower + 1;
-  between.weight = method == QuantileMethod::midpoint ? 0.5 : place - lower;
-  return between;
 }
 
 Value quantile_between(const Value& lower, const Value& upper, double weight) {

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/core/host_device.hpp"
 #include "warpfold/core/quantile.hpp"
 #include "warpfold/core/summary.hpp"
 
@@ -14,6 +17,13 @@ struct QuantileSpec {
   std::vector<double> fractions;  ///< 0 to 1
   QuantileMethod method = QuantileMethod::linear;
   NanPolicy nan = NanPolicy::propagate;
+};
+
+/// The quantiles of each output along axes.
+struct LineQuantileSpec {
+  QuantileSpec quantiles;
+  Value empty;       ///< a quantile of no elements; NaN where nothing
+  ElementType type;  ///< floats, or the values' where quantiles are elements
 };
 
 /// Tells whether quantiles by a method are elements, whichever these are.
@@ -32,7 +42,22 @@ struct QuantileNeighbours {
 
 /// Returns those of the quantile `fraction`, 0 to 1, of `count` elements, one or more, as
 /// numpy.quantile() has them of an array of doubles.
-QuantileNeighbours quantile_neighbours(double fraction, QuantileMethod method, std::uint64_t count);
+WARPFOLD_HD inline QuantileNeighbours quantile_neighbours(double fraction, QuantileMethod method,
+                                                          std::uint64_t count) {
+  const std::uint64_t last = count - 1;
+  const double place = static_cast<double>(last) * fraction;
+  const double lower = std::floor(place);
+  double first = lower;
+  if (method == QuantileMethod::higher) first = std::ceil(place);
+  if (method == QuantileMethod::nearest) first = std::nearbyint(place);
+  const auto element = static_cast<std::uint64_t>(first);
+  QuantileNeighbours between{element < last ? element : last, element < last ? element : last, 0};
+  const bool interpolates = method == QuantileMethod::linear || method == QuantileMethod::midpoint;
+  if (!interpolates || place == lower || between.lower == last) return between;
+  between.upper = between.lower + 1;
+  between.weight = method == QuantileMethod::midpoint ? 0.5 : place - lower;
+  return between;
+}
 
 /// Returns what numpy.quantile() makes of two neighbours (doubles or integers): one of them as it
 /// is, or a double; where their distance is beyond all doubles, their weighted mean.

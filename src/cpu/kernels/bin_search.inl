@@ -62,6 +62,45 @@ static void find_regions_at_cells(const T* x, std::size_t n, const BinTable<Limi
   }
 }
 
+/// Two to the exponent of `x`, times half of its type's epsilon: no more than half of what the next
+/// value is apart.
+static inline float half_step(float x) {
+  constexpr float half_epsilon = 0x1p-24f;
+  constexpr std::uint32_t exponent = 0x7f800000;
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) & exponent) * half_epsilon;
+}
+
+/// With limits between which places on a line tell: these never fall where elements rise, so that
+/// they are right everywhere if they are on both sides of each limit. A float is taken half a step
+/// up, because an even limit was rounded to a float by no more than that.
+template <class T>
+static void find_regions_by_place(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
+                                  std::uint32_t* regions) {
+  using Value = std::conditional_t<sizeof(T) <= 2 || std::is_same_v<T, float>, float, double>;
+  using Place = std::conditional_t<sizeof(T) <= 2, float, double>;
+  const auto lowest = static_cast<Value>(table.origin + 0.5 / table.scale);
+  const auto highest = static_cast<Value>(table.limits[table.count - 2]);
+  const auto pivot = static_cast<Value>(table.limits[table.pivot]);
+  const auto above = static_cast<Value>(table.limits[table.count - 1]);
+  const auto origin = static_cast<Place>(table.origin);
+  const auto scale = static_cast<Place>(table.scale);
+  const auto below_pivot = static_cast<std::int32_t>(table.pivot);
+  const auto nan = static_cast<std::int32_t>(table.count + 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto value = static_cast<Value>(x[i]);
+    const Value falling = value < highest ? value : highest;
+    const Value bounded = falling > lowest ? falling : lowest;
+    Place moved = bounded;
+    if constexpr (std::is_same_v<T, float>) moved += static_cast<Place>(half_step(bounded));
+    const auto place = static_cast<std::int32_t>((moved - origin) * scale);
+    const std::int32_t least = place > below_pivot ? place : below_pivot + 1;
+    const std::int32_t most = place < below_pivot ? place : below_pivot;
+    const std::int32_t inner = value >= pivot ? least : most;
+    const std::int32_t region = inner + (value >= above ? 1 : 0);
+    regions[i] = static_cast<std::uint32_t>(value == value ? region : nan);
+  }
+}
+
 /// With limits that are evenly spaced but for rounding.
 template <class T>
 class EvenCells {
@@ -127,54 +166,42 @@ static void find_regions_at_even_cells(const T* x, std::size_t n, const BinTable
   for (; i < n; ++i) regions[i] = cells.compared_region(x[i]);
 }
 
-/// With at most one limit in any cell.
+/// With any limits, by halves from the first in a cell: none in later cells is passed.
 template <class T, class Cells>
-static void find_regions_by_cell(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
-                                 std::uint32_t* regions) {
+static void find_regions_in(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
+                            std::uint32_t* regions) {
+  constexpr std::size_t group = 64;
   const Cells cell_of(table);
   const Limit<T>* const limits = table.limits;
   const std::uint32_t* const passed = table.passed;
   const std::uint32_t count = table.count;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto value = static_cast<Limit<T>>(x[i]);
-    const std::uint32_t lower = passed[cell_of(x[i])];
-    const std::uint32_t next = lower < count ? lower : count - 1;
-    const std::uint32_t region = next + (value >= limits[next] ? 1 : 0);
-    regions[i] = value == value ? region : count + 1;
-  }
-}
-
-template <class T, class Cells>
-static void find_regions_by_halves(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
-                                   std::uint32_t* regions) {
-  const Cells cell_of(table);
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto value = static_cast<Limit<T>>(x[i]);
-    const std::uint32_t cell = cell_of(x[i]);
-    std::uint32_t region = table.passed[cell];
-    std::uint32_t rest = table.passed[cell + 1] - region;
-    while (rest > 0) {
-      const std::uint32_t half = rest / 2;
-      const bool passes = value >= table.limits[region + half];
-      region += passes ? half + 1 : 0;
-      rest = passes ? rest - half - 1 : half;
+  std::uint32_t found[group] = {};
+  std::uint32_t cells[group] = {};
+  for (std::size_t first = 0; first < n; first += group, x += group, regions += group) {
+    const std::size_t size = n - first < group ? n - first : group;
+    std::uint32_t rests = 1;
+    for (std::size_t i = 0; i < size; ++i) {
+      cells[i] = cell_of(x[i]);
+      found[i] = passed[cells[i]];
     }
-    regions[i] = value == value ? region : table.count + 1;
+    if (table.max_in_cell > 1)
+      for (std::size_t i = 0; i < size; ++i) rests |= passed[cells[i] + 1] - found[i];
+    for (std::uint32_t half = 1U << (31 - __builtin_clz(rests)); half > 0; half /= 2)
+      for (std::size_t i = 0; i < size; ++i) {
+        const std::uint32_t next = found[i] + half;
+        const std::uint32_t limit = (next < count ? next : count) - 1;
+        const bool passes = (next <= count) & (static_cast<Limit<T>>(x[i]) >= limits[limit]);
+        found[i] = passes ? next : found[i];
+      }
+    for (std::size_t i = 0; i < size; ++i) regions[i] = x[i] == x[i] ? found[i] : count + 1;
   }
-}
-
-template <class T, class Cells>
-static void find_regions_in(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
-                            std::uint32_t* regions) {
-  if (table.max_in_cell <= 1)
-    find_regions_by_cell<T, Cells>(x, n, table, regions);
-  else
-    find_regions_by_halves<T, Cells>(x, n, table, regions);
 }
 
 template <class T>
 static void find_regions(const T* x, std::size_t n, const BinTable<Limit<T>>& table,
                          std::uint32_t* regions) {
+  if constexpr (!std::is_same_v<T, Limit<T>>)
+    if (table.tells_places) return find_regions_by_place(x, n, table, regions);
   if (table.starts_cells)
     find_regions_at_cells(x, n, table, regions);
   else if (table.starts_even_cells)

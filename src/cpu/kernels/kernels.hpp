@@ -157,6 +157,8 @@ struct BinTable {
   bool starts_cells;  ///< each limit is the first value of a cell by_key, and every cell has one
   bool starts_even_cells;  ///< limit i lies within `tolerance` cells of where cell i begins
   double tolerance;
+  bool tells_places;    ///< an element's place tells its region, but at limit `pivot` and the last
+  std::uint32_t pivot;  ///< limit
 };
 
 /// Writes for each element how many of the table's limits it is not less than; for NaN, one more

@@ -19,10 +19,13 @@ static std::size_t count_below(const T* x, std::size_t n, T bound) {
 
 template <class T>
 static T least_from(const T* x, std::size_t n, T bound) {
-  T least = static_cast<T>(-1) < T{0} ? static_cast<T>(~(T{1} << (8 * sizeof(T) - 1)))
-                                      : static_cast<T>(~T{0});
+  constexpr T greatest = static_cast<T>(-1) < T{0} ? static_cast<T>(~(T{1} << (8 * sizeof(T) - 1)))
+                                                   : static_cast<T>(~T{0});
+  T least = greatest;
   for (std::size_t i = 0; i < n; ++i) {
-    const T raised = x[i] < bound ? least : x[i];
+    // The bits choose: of a choice by ?: the compiler makes no vectors.
+    const T below = static_cast<T>(-static_cast<T>(x[i] < bound ? 1 : 0));
+    const T raised = static_cast<T>((x[i] & ~below) | (greatest & below));
     least = raised < least ? raised : least;
   }
   return least;

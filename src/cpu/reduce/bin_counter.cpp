@@ -14,7 +14,15 @@
 namespace warpfold::cpu {
 namespace {
 
-/// Returns the value whose ordered_key() is `key`, which may be one more than T's greatest.
+/// Returns the least T that is not less than `limit`.
+template <class T>
+T least_not_below(double limit) {
+  const T value = static_cast<T>(limit);
+  return value < limit ? std::nextafter(value, std::numeric_limits<T>::infinity()) : value;
+}
+
+/// Returns T's least value whose ordered_key() is `key` or more; the number itself where there is
+/// no such value.
 template <class T>
 Limit<T> limit_of(std::uint64_t key) {
   const std::uint64_t bits = bits_of_key(key, element_type_of<T>());
@@ -23,7 +31,7 @@ Limit<T> limit_of(std::uint64_t key) {
   else if constexpr (std::is_integral_v<T>)
     return static_cast<Limit<T>>(bits);
   else
-    return std::bit_cast<double>(bits);
+    return least_not_below<T>(std::bit_cast<double>(bits));
 }
 
 /// Returns the dense_key() of T's least value that is not less than `limit`, if any is.
@@ -37,9 +45,7 @@ std::optional<std::uint64_t> dense_key_from(Limit<T> limit) {
     return dense_key(static_cast<T>(limit));
   } else {
     if (limit != limit) return std::nullopt;
-    const T value = static_cast<T>(limit);
-    return dense_key(value < limit ? std::nextafter(value, std::numeric_limits<T>::infinity())
-                                   : value);
+    return dense_key(static_cast<T>(limit));
   }
 }
 
@@ -52,8 +58,9 @@ constexpr std::size_t cells_a_limit = 4;
 template <class T>
 class BinLimits {
  public:
-  /// Takes the values whose ordered_key() is in `keys`, which rise, one or more.
-  explicit BinLimits(std::span<const std::uint64_t> keys);
+  /// Takes the values whose ordered_key() is in `keys`, which rise, one or more, and what will find
+  /// regions between them.
+  BinLimits(std::span<const std::uint64_t> keys, FindRegions<T> find);
 
   /// Valid as long as this object.
   const BinTable<Limit<T>>& table() const { return table_; }
@@ -61,6 +68,24 @@ class BinLimits {
  private:
   /// Returns cells that each begin with a limit, if there are such.
   static std::optional<KeyCells> cells_between(std::span<const std::uint64_t> keys);
+
+  /// Lays out places on a line and tells whether these tell regions apart.
+  bool lay_out_places(FindRegions<T> find);
+
+  /// Lays out the line from which limits are least far; tells whether it may go through all.
+  bool lay_out_line();
+
+  /// Returns the T before or after one, or what would be it.
+  static double neighbour(double value, int direction) {
+    if constexpr (std::is_integral_v<T>)
+      return value + direction;
+    else
+      return std::nextafter(static_cast<T>(value), std::copysign(std::numeric_limits<T>::infinity(),
+                                                                 static_cast<T>(direction)));
+  }
+
+  /// Returns a limit that `find` puts a value next to it on the wrong side of, if there is any.
+  std::optional<std::uint32_t> misplaced(FindRegions<T> find) const;
 
   /// Lays out cells that each begin about where a limit is; tells whether there are such.
   bool lay_out_even_cells();
@@ -80,7 +105,7 @@ class BinLimits {
 };
 
 template <class T>
-BinLimits<T>::BinLimits(std::span<const std::uint64_t> keys) {
+BinLimits<T>::BinLimits(std::span<const std::uint64_t> keys, FindRegions<T> find) {
   table_.count = static_cast<std::uint32_t>(keys.size());
   if (const std::optional<KeyCells> cells = cells_between(keys)) {
     table_.by_key = *cells;
@@ -89,6 +114,8 @@ BinLimits<T>::BinLimits(std::span<const std::uint64_t> keys) {
   }
   for (const std::uint64_t key : keys) limits_.push_back(limit_of<T>(key));
   table_.limits = limits_.data();
+  if constexpr (!std::is_same_v<T, Limit<T>>)
+    if (lay_out_places(find)) return;
   if (lay_out_even_cells()) return;
   lay_out_cells(static_cast<double>(limits_.size() * cells_a_limit));
   count_limits();
@@ -115,6 +142,75 @@ std::optional<KeyCells> BinLimits<T>::cells_between(std::span<const std::uint64_
     if (dense_key_from<T>(limit_of<T>(keys[cell])) != *first + (cell << shift)) return std::nullopt;
   return KeyCells{*first, static_cast<std::uint32_t>(shift),
                   static_cast<std::uint32_t>(keys.size())};
+}
+
+template <class T>
+bool BinLimits<T>::lay_out_places(FindRegions<T> find) {
+  if (!lay_out_line()) return false;
+  table_.tells_places = true;
+  if (const auto limit = misplaced(find)) {
+    table_.pivot = *limit;
+    table_.tells_places = !misplaced(find);
+  }
+  return table_.tells_places;
+}
+
+/// Each limit leaves the line a gap, from the value before it to itself, both as the kernel moves
+/// them. How far the line may then be shifted is a concave function of its slope, the derivative of
+/// which is the difference of two limits' indices.
+template <class T>
+bool BinLimits<T>::lay_out_line() {
+  constexpr double moved = std::is_integral_v<T> ? 0 : 0.5;
+  constexpr int steps = 24;
+  const std::size_t last = limits_.size() - 1;
+  if (last == 0 || !std::isfinite(limits_[0]) || !std::isfinite(limits_[last])) return false;
+  std::vector<double> least;
+  std::vector<double> most;
+  for (const double limit : limits_) {
+    least.push_back(std::lerp(neighbour(limit, -1), limit, moved));
+    most.push_back(std::lerp(limit, neighbour(limit, 1), moved));
+  }
+  // The last bin has its upper edge as a value, so that its limit is the value after that.
+  least[last] = neighbour(neighbour(limits_[last], -1), -1);
+  const auto bins = static_cast<double>(last);
+  const double rounding = 0x1p-48 * std::max(std::fabs(limits_[0]), std::fabs(limits_[last]));
+  double flattest = (least[last] - most[0]) / bins;
+  double steepest = (most[last] - least[0]) / bins;
+  for (int step = 0; step < steps; ++step) {
+    const double width = flattest + (steepest - flattest) / 2;
+    const auto origin = [width](const std::vector<double>& places, std::size_t i) {
+      return places[i] - static_cast<double>(i) * width;
+    };
+    std::size_t lower = 0;
+    std::size_t upper = 0;
+    for (std::size_t i = 1; i <= last; ++i) {
+      if (origin(least, i) > origin(least, lower)) lower = i;
+      if (origin(most, i) < origin(most, upper)) upper = i;
+    }
+    const double gap = origin(most, upper) - origin(least, lower);
+    if (!(gap + (steepest - flattest) * bins > -rounding)) return false;
+    table_.origin = origin(least, lower) + gap / 2 - width;
+    table_.scale = 1 / width;
+    if (lower == upper) break;
+    (lower > upper ? flattest : steepest) = width;
+  }
+  return table_.scale > 0 && std::isfinite(table_.scale);
+}
+
+template <class T>
+std::optional<std::uint32_t> BinLimits<T>::misplaced(FindRegions<T> find) const {
+  const T least = std::numeric_limits<T>::lowest();
+  std::vector<T> values;
+  for (std::size_t i = 0; i + 1 < limits_.size(); ++i) {
+    const T limit = static_cast<T>(limits_[i]);
+    values.push_back(limit == least ? limit : static_cast<T>(neighbour(limits_[i], -1)));
+    values.push_back(limit);
+  }
+  std::vector<std::uint32_t> regions(values.size());
+  find(values.data(), values.size(), table_, regions.data());
+  for (std::uint32_t i = values[0] == least ? 1 : 0; i < regions.size(); ++i)
+    if (regions[i] != (i + 1) / 2) return i / 2;
+  return std::nullopt;
 }
 
 template <class T>
@@ -191,45 +287,56 @@ class RegionCounts {
       : kernels_(kernels),
         limits_(limits),
         regions_(limits + 2),
-        counts_(regions_ * (regions_ <= max_copied ? copies : 1)) {}
+        recent_(regions_ * (regions_ <= max_copied ? copies : 1)),
+        counts_(regions_) {}
 
   /// Changes the regions.
   void add(std::uint32_t* regions, std::size_t n) {
-    counts_.size() > regions_ ? add_to_copies(regions, n) : add_inner(regions, n);
+    if (n > room_) settle();
+    room_ -= static_cast<std::uint32_t>(n);
+    recent_.size() > regions_ ? add_to_copies(regions, n) : add_inner(regions, n);
   }
 
   std::uint64_t operator[](std::size_t region) const {
-    std::uint64_t count = 0;
-    for (std::size_t place = region; place < counts_.size(); place += regions_)
-      count += counts_[place];
+    std::uint64_t count = counts_[region];
+    for (std::size_t place = region; place < recent_.size(); place += regions_)
+      count += recent_[place];
     return count;
   }
 
  private:
-  static constexpr std::size_t copies = 4;
-  static constexpr std::size_t max_copied = 512;
+  static constexpr std::size_t copies = 8;
+  static constexpr std::size_t max_copied = 1024;
 
   void add_to_copies(const std::uint32_t* regions, std::size_t n) {
-    std::uint64_t* const counts = counts_.data();
+    std::uint32_t* const recent = recent_.data();
     std::size_t i = 0;
     for (; i + copies <= n; i += copies)
       for (std::size_t copy = 0; copy < copies; ++copy)
-        ++counts[copy * regions_ + regions[i + copy]];
-    for (; i < n; ++i) ++counts[regions[i]];
+        ++recent[copy * regions_ + regions[i + copy]];
+    for (; i < n; ++i) ++recent[regions[i]];
   }
 
   void add_inner(std::uint32_t* regions, std::size_t n) {
-    std::uint64_t* const counts = counts_.data();
+    std::uint32_t* const recent = recent_.data();
     const OuterRegions outer = kernels_.drop_outer(regions, n, static_cast<std::uint32_t>(limits_));
-    counts[0] += outer.below;
-    counts[limits_] += outer.above;
+    counts_[0] += outer.below;
+    counts_[limits_] += outer.above;
     const std::size_t inner = n - outer.below - outer.above;
-    for (std::size_t i = 0; i < inner; ++i) ++counts[regions[i]];
+    for (std::size_t i = 0; i < inner; ++i) ++recent[regions[i]];
+  }
+
+  void settle() {
+    for (std::size_t region = 0; region < regions_; ++region) counts_[region] = (*this)[region];
+    std::ranges::fill(recent_, 0);
+    room_ = std::numeric_limits<std::uint32_t>::max();
   }
 
   const Kernels& kernels_;
   std::size_t limits_;
   std::size_t regions_;
+  std::uint32_t room_ = std::numeric_limits<std::uint32_t>::max();  ///< elements until settle()
+  std::vector<std::uint32_t> recent_;  ///< since settle(): small, so that a cache holds them
   std::vector<std::uint64_t> counts_;
 };
 
@@ -287,7 +394,8 @@ MakeBinCounter counters_of_values(const Kernels& kernels, ElementFormat format,
                                   std::span<const std::uint64_t> bin_keys) {
   return visit_element_type(format.type, [&](auto element) -> MakeBinCounter {
     using Counter = TypedBinCounter<decltype(element)>;
-    const auto limits = std::make_shared<const BinLimits<typename Counter::T>>(bin_keys);
+    const auto limits = std::make_shared<const BinLimits<typename Counter::T>>(
+        bin_keys, kernels_of<typename Counter::T>(kernels).find_regions);
     return [&kernels, order = format.order, limits] {
       return std::make_unique<Counter>(kernels, order, limits);
     };

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <type_traits>
-#include <variant>
+#include <utility>
 #include <vector>
 
-#include "core/numeric/rounding.hpp"
-#include "core/numeric/special_values.hpp"
+#include "core/engine/quantile_outputs.hpp"
 #include "core/values/ordered_key.hpp"
 #include "cpu/chunks/chunk_rows.hpp"
 #include "cpu/chunks/chunk_values.hpp"
@@ -15,17 +14,6 @@
 
 namespace warpfold::cpu {
 namespace {
-
-template <class Out>
-Out element_of(const Value& value) {
-  if (const auto* integer = std::get_if<int128>(&value)) return output_element<Out>(*integer);
-  if constexpr (is_floating_element<Out>) {
-    const auto* real = std::get_if<double>(&value);
-    return output_element<Out>(real != nullptr ? *real : quiet_nan);
-  } else {
-    return Out{};
-  }
-}
 
 /// Tells whether a table says apart which elements count: floats are marked that don't.
 template <class Value>
@@ -37,11 +25,10 @@ template <class Element>
 class TypedQuantileFinder final : public QuantileFinder {
  public:
   TypedQuantileFinder(const Kernels& kernels, ElementFormat stored, const Decoding& decoding,
-                      const QuantileSpec& spec, const Value& empty, ElementType to)
+                      const LineQuantileSpec& spec)
       : kernels_(kernels),
         spec_(spec),
-        empty_(empty),
-        to_(to),
+        outputs_(spec_),
         values_(kernels, stored, decoding),
         takes_all_(decoding.selects_all() || values_.marks_left_out()),
         marked_(!decoding.selects_all()),
@@ -127,6 +114,15 @@ class TypedQuantileFinder final : public QuantileFinder {
     return std::clamp<std::uint64_t>(cached_bytes / line_bytes, least, 64);
   }
 
+  /// Rows are requested so many ahead: they lie on pages of their own, where the hardware does not
+  /// do so.
+  static constexpr std::uint64_t rows_ahead = 16;
+
+  static void prefetch(const Element* x, std::uint64_t n) {
+    constexpr std::uint64_t cache_line = 64 / sizeof(Element);
+    for (std::uint64_t i = 0; i < n; i += cache_line) __builtin_prefetch(x + i);
+  }
+
   /// Makes keys of the values of `n` lines side by side, pitch_ from one to the next, and counts
   /// in numbers_ those that may be chosen.
   Key* keys_of(const ValueTable& table, const LineLayout& layout, std::uint64_t line,
@@ -147,6 +143,8 @@ class TypedQuantileFinder final : public QuantileFinder {
     std::fill_n(numbers_, n, 0);
     for (std::uint64_t at = 0; at < layout.length; at += layout.run) {
       const std::uint64_t from = layout.within(at);
+      const std::uint64_t ahead = at + rows_ahead * layout.run;
+      if (layout.run == 1 && ahead < layout.length) prefetch(x + layout.within(ahead), n);
       const std::byte* const flags = counted != nullptr ? counted + from : nullptr;
       // Either one line has several elements side by side, or several lines have one each.
       if (layout.run > 1)
@@ -200,34 +198,19 @@ class TypedQuantileFinder final : public QuantileFinder {
       numbers = kernels.count_below(keys, length, key_of_left_out);
       any_nan = numbers < length && kernels.count_below(keys, length, key_of_nan) < length;
     }
-    const bool poisoned = any_nan && spec_.nan == NanPolicy::propagate;
-    if (numbers > 0 && !poisoned) order_.take(keys, length, spec_.fractions.size());
-    for (std::size_t f = 0; f < spec_.fractions.size(); ++f) {
-      Value quantile = poisoned ? Value(quiet_nan) : empty_;
-      if (numbers > 0 && !poisoned) quantile = quantile_of(spec_.fractions[f], numbers);
-      visit_element_type(to_, [&](auto element) {
-        element = element_of<decltype(element)>(quantile);
-        reinterpret_cast<decltype(element)*>(out)[f * lines + line] = element;
-      });
-    }
-  }
-
-  Value quantile_of(double fraction, std::uint64_t numbers) {
-    const auto [lower, upper, weight] = quantile_neighbours(fraction, spec_.method, numbers);
-    const Key key = order_.at(lower);
-    if (lower == upper) return value_of(key);
-    return quantile_between(value_of(key), value_of(order_.behind(lower, key)), weight);
-  }
-
-  static Value value_of(Key key) {
-    return value_of_bits(value_bits(element_of_dense_key<Element>(key)),
-                         element_type_of<Element>());
+    if (outputs_.needs_keys(numbers, any_nan))
+      order_.take(keys, length, spec_.quantiles.fractions.size());
+    outputs_.write(
+        numbers, any_nan, lines, line, out, [&](std::size_t, const QuantileNeighbours& between) {
+          const Key key = order_.at(between.lower);
+          return std::pair(
+              key, between.upper == between.lower ? key : order_.behind(between.lower, key));
+        });
   }
 
   const Kernels& kernels_;
-  QuantileSpec spec_;
-  Value empty_;
-  ElementType to_;
+  LineQuantileSpec spec_;
+  QuantileOutputs<Element> outputs_;
   ChunkValues<Element> values_;
   bool takes_all_;  ///< elements that are left out, too, which are marked
   bool marked_;     ///< whether floats may be
@@ -248,12 +231,11 @@ ValueTableBytes value_table_bytes(ElementFormat format, const Decoding& decoding
 }
 
 std::unique_ptr<QuantileFinder> make_quantile_finder(ElementFormat format, const Decoding& decoding,
-                                                     const QuantileSpec& spec, const Value& empty,
-                                                     ElementType to) {
+                                                     const LineQuantileSpec& spec) {
   return visit_value_type(format.type, decoding,
                           [&](auto value) -> std::unique_ptr<QuantileFinder> {
                             return std::make_unique<TypedQuantileFinder<decltype(value)>>(
-                                choose_kernels(), format, decoding, spec, empty, to);
+                                choose_kernels(), format, decoding, spec);
                           });
 }
 

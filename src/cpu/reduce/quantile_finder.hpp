@@ -46,10 +46,7 @@ class QuantileFinder {
                     std::byte* out) = 0;
 };
 
-/// Quantiles of no elements are `empty`; NaN where that is nothing. `to` is a floating-point type,
-/// or the values' where quantiles are elements.
 std::unique_ptr<QuantileFinder> make_quantile_finder(ElementFormat format, const Decoding& decoding,
-                                                     const QuantileSpec& spec, const Value& empty,
-                                                     ElementType to);
+                                                     const LineQuantileSpec& spec);
 
 }  // namespace warpfold::cpu

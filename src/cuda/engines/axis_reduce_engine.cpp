@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "cuda/axis/axis_reduce.hpp"
+#include "cuda/axis/varying_words.hpp"
 #include "cuda/engines/engines.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/span_timer.hpp"
@@ -34,6 +38,7 @@ struct ReduceArrays {
   kernels::AxisColumns columns;
   AxisSpill* spills;
   kernels::AxisReduceStatus* status;
+  std::uint32_t* varying;  ///< words of results that are not the same in all outputs
 };
 
 ReduceArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisReduceSpec& spec) {
@@ -55,7 +60,8 @@ ReduceArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisRe
                   .first_nan = scratch.take<std::uint64_t>(columns),
                   .next_place = scratch.take<std::uint64_t>(columns)},
       .spills = scratch.take<AxisSpill>(kernels::axis_spill_capacity(needs, spec.factors.any())),
-      .status = scratch.take<kernels::AxisReduceStatus>(1)};
+      .status = scratch.take<kernels::AxisReduceStatus>(1),
+      .varying = scratch.take<std::uint32_t>(1)};
 }
 
 std::uint64_t bytes_of_arrays(const StagingPlan& plan, const AxisReduceSpec& spec) {
@@ -184,18 +190,48 @@ class AxisReduction {
   }
 
   void download(AxisParts& parts) {
-    const auto copy = [this](auto& to, const auto* from) {
-      copy_to_host(to.data(), from, to.size() * sizeof(to[0]), stream_.get());
-    };
     const kernels::AxisColumns& columns = reduce_.columns;
-    copy(parts.counts, columns.counts);
-    copy(parts.sum, columns.sum);
-    copy(parts.absolute, columns.absolute);
-    copy(parts.squares, columns.squares);
-    copy(parts.minimum, columns.minimum);
-    copy(parts.maximum, columns.maximum);
-    copy(parts.first_nan, columns.first_nan);
-    stream_.synchronize();
+    download(parts.counts, columns.counts);
+    download(parts.sum, columns.sum);
+    download(parts.absolute, columns.absolute);
+    download(parts.squares, columns.squares);
+    download(parts.minimum, columns.minimum);
+    download(parts.maximum, columns.maximum);
+    download(parts.first_nan, columns.first_nan);
+  }
+
+  /// Brings an array of results to the host: a word that all outputs share comes once.
+  template <class Part>
+  void download(std::vector<Part>& to, const Part* from) {
+    constexpr unsigned width = sizeof(Part) / sizeof(std::uint64_t);
+    constexpr std::size_t few_bytes = 4096;
+    if (to.empty()) return;
+    const kernels::WordArray words{reinterpret_cast<const std::uint64_t*>(from), to.size(), width};
+    std::uint32_t varying = (1u << width) - 1;
+    if (to.size() * sizeof(Part) > few_bytes) varying = varying_words(words);
+    if (std::popcount(varying) == width) {
+      copy_to_host(to.data(), from, to.size() * sizeof(Part), stream_.get());
+      return stream_.synchronize();
+    }
+    std::ranges::fill(to, downloaded_value<Part>(from, stream_.get()));
+    for (unsigned word = 0; word < width; ++word)
+      if ((varying >> word & 1) != 0) download_word(words, word, to.data());
+  }
+
+  std::uint32_t varying_words(const kernels::WordArray& words) {
+    fill_bytes(arrays_.varying, 0, sizeof(*arrays_.varying), stream_.get());
+    kernels::find_varying_words(words, arrays_.varying, stream_.get());
+    return downloaded_value<std::uint32_t>(arrays_.varying, stream_.get());
+  }
+
+  template <class Part>
+  void download_word(const kernels::WordArray& words, unsigned word, Part* to) {
+    std::uint64_t* const packed = reduce_.columns.next_place;
+    kernels::pack_word(words, word, packed, stream_.get());
+    const auto values = downloaded_array<std::uint64_t>(packed, words.count, stream_.get());
+    for (std::uint64_t i = 0; i < words.count; ++i)
+      std::memcpy(reinterpret_cast<std::byte*>(to + i) + word * sizeof(values[i]), &values[i],
+                  sizeof(values[i]));
   }
 
   StagingPlan plan_;

@@ -46,6 +46,12 @@ class CudaBackend final : public Backend {
     return cuda::make_label_engine(device_, with_mask(plan), needs, labels);
   }
 
+  std::unique_ptr<QuantileEngine> make_quantile_engine(const StagingPlan& plan,
+                                                       const QuantileEngineSpec& spec) override {
+    device_.activate();
+    return cuda::make_quantile_engine(device_, with_mask(plan), spec);
+  }
+
   std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
                                                         const AxisScanSpec& spec) override {
     device_.activate();

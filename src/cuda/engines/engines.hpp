@@ -22,6 +22,8 @@ std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Device& device,
                                                           const AxisReduceSpec& spec);
 std::unique_ptr<LabelEngine> make_label_engine(const Device& device, const StagingPlan& plan,
                                                const ReduceNeeds& needs, std::uint64_t labels);
+std::unique_ptr<QuantileEngine> make_quantile_engine(const Device& device, const StagingPlan& plan,
+                                                     const QuantileEngineSpec& spec);
 std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const Device& device, const StagingPlan& plan,
                                                       const AxisScanSpec& spec);
 std::unique_ptr<ScanEngine> make_scan_engine(const Device& device, const BlockEnginePlan& plan,

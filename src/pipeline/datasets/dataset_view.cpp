@@ -76,7 +76,7 @@ void note_unwritten_chunks(const DatasetView& view, Run& run) {
 std::string note_of_mask(const NamedCondition& mask, std::uint64_t kept, std::uint64_t elements) {
   const std::uint64_t left_out = elements - kept;
   if (left_out <= kept) return "";
-  return "`mask` '" + mask.text + "' leaves out " + std::to_string(left_out) + " of " +
+  return "`mask` '" + mask.text + "' skips " + std::to_string(left_out) + " of " +
          std::to_string(elements) + " elements, more than it keeps.";
 }
 

@@ -64,9 +64,9 @@ void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOpti
 }
 
 LineQuantiles line_quantiles(const ReduceOptions& options, const std::vector<AxisTarget>& targets) {
-  LineQuantiles wanted{quantiles_of(options),
-                       gives_elements(options.quantile_method) ? options.summary.empty : Value{},
-                       targets.front().type,
+  LineQuantiles wanted{{quantiles_of(options),
+                        gives_elements(options.quantile_method) ? options.summary.empty : Value{},
+                        targets.front().type},
                        options.quantile_memory_bytes,
                        {}};
   for (const AxisTarget& target : targets) wanted.writers.push_back(target.writer);

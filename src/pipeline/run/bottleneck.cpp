@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/engine/stream_engines.hpp"
 #include "io/chunks/chunk_source.hpp"
 #include "pipeline/run/stage_timings.hpp"
 
@@ -74,9 +75,11 @@ constexpr double library_with_filters = 0.25e9;
 constexpr double inflate = 0.55e9;
 constexpr double other_filters = 2e9;
 constexpr double reduce_on_core = 6e9;
-constexpr double copy_to_gpu = 50e9;        ///< rate of one GPU
+constexpr double order_on_core = 0.45e9;  ///< one quantile along axes of elements of 4 bytes or more
+constexpr double order_on_gpu = 200e9;   ///< likewise, in the memory of one GPU
+constexpr double copy_to_gpu = 50e9;     ///< rate of one GPU
 constexpr double decompress_on_gpu = 90e9;  ///< likewise
-constexpr double gpu_start_seconds = 0.25;
+constexpr double gpu_start_seconds = 0.35;
 }  // namespace expected
 
 /// How long a thread takes over a byte of elements.
@@ -95,8 +98,16 @@ double stored_share(const io::DatasetInfo& info) {
          static_cast<double>(info.elements * size_of(info.format.type));
 }
 
-std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu,
-                                       bool gpu_decompresses) {
+/// Returns the rate at which a core gathers elements and finds quantiles along axes. Of each
+/// further quantile it compares keys again, which takes a third of that time; narrow elements take
+/// as long as those of 4 bytes.
+double order_rate_of_core(const io::DatasetInfo& info, std::uint64_t line_quantiles) {
+  const double width = std::min(1.0, static_cast<double>(size_of(info.format.type)) / 4);
+  return expected::order_on_core * width / (2 + static_cast<double>(line_quantiles)) * 3;
+}
+
+std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu, bool gpu_decompresses,
+                                       std::uint64_t line_quantiles) {
   std::vector<ThreadStage> stages;
   if (info.path == ReadPath::library) {
     stages.push_back({stage::read, 1 / library_rate(info)});
@@ -108,7 +119,10 @@ std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu,
         io::has_filter(info, io::filter_id::deflate) ? expected::inflate : expected::other_filters;
     stages.push_back({stage::decompress, 1 / rate});
   }
-  if (!gpu) stages.push_back({stage::reduce, 1 / expected::reduce_on_core});
+  if (!gpu)
+    stages.push_back(
+        {stage::reduce, 1 / (line_quantiles > 0 ? order_rate_of_core(info, line_quantiles)
+                                                : expected::reduce_on_core)});
   return stages;
 }
 
@@ -122,9 +136,11 @@ struct Pace {
   }
 };
 
-Pace pace_of(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {
+Pace pace_of(const io::DatasetInfo& info, int threads, int ranks, bool gpu,
+             std::uint64_t line_quantiles = 0) {
   const bool gpu_decompresses = gpu && has_many_compressed(info, threads, ranks);
-  const std::vector<ThreadStage> stages = thread_stages(info, gpu, gpu_decompresses);
+  const std::vector<ThreadStage> stages =
+      thread_stages(info, gpu, gpu_decompresses, line_quantiles);
   double seconds_per_byte = 0;
   for (const ThreadStage& each : stages) seconds_per_byte += each.seconds_per_byte;
   const auto slowest = std::ranges::max_element(stages, {}, &ThreadStage::seconds_per_byte);
@@ -134,12 +150,15 @@ Pace pace_of(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {
   pace.limit(stage::copy_to_gpu,
              expected::copy_to_gpu / (gpu_decompresses ? stored_share(info) : 1));
   if (gpu_decompresses) pace.limit(stage::decompress_on_gpu, expected::decompress_on_gpu);
+  if (line_quantiles > 0)
+    pace.limit(stage::reduce, expected::order_on_gpu / static_cast<double>(line_quantiles));
   return pace;
 }
 
-double expected_seconds(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {
+double expected_seconds(const io::DatasetInfo& info, int threads, int ranks, bool gpu,
+                        std::uint64_t line_quantiles) {
   const double bytes = static_cast<double>(info.elements * size_of(info.format.type));
-  return bytes / ranks / pace_of(info, threads, ranks, gpu).rate;
+  return bytes / ranks / pace_of(info, threads, ranks, gpu, line_quantiles).rate;
 }
 
 bool is_of_start(const StageTiming& timing) {
@@ -198,10 +217,11 @@ bool has_many_compressed(const io::DatasetInfo& info, int threads, int ranks) {
                      chunks_of_cores_meanwhile(*form, static_cast<std::uint64_t>(threads));
 }
 
-bool cores_are_sooner(const io::DatasetInfo& info, int threads, int ranks) {
-  if (info.elements == 0) return true;
-  return expected_seconds(info, threads, ranks, false) <
-         expected::gpu_start_seconds + expected_seconds(info, threads, ranks, true);
+bool cores_are_sooner(const io::DatasetInfo& info, int threads, int ranks,
+                      std::uint64_t line_quantiles) {
+  if (info.elements == 0 || line_quantiles > most_engine_quantiles) return true;
+  return expected_seconds(info, threads, ranks, false, line_quantiles) <
+         expected::gpu_start_seconds + expected_seconds(info, threads, ranks, true, line_quantiles);
 }
 
 std::string expected_bottleneck(const io::DatasetInfo& info, int threads, int ranks, bool gpu) {

@@ -21,8 +21,11 @@ std::uint64_t chunks_of_cores_meanwhile(const CompressedForm& form, std::uint64_
 bool has_many_compressed(const io::DatasetInfo& info, int threads, int ranks);
 
 /// Tells whether one of `ranks` ranks is likely to be done with a reduction on its cores sooner
-/// than a GPU has started and is done with it, by the same rates as expected_bottleneck().
-bool cores_are_sooner(const io::DatasetInfo& info, int threads, int ranks);
+/// than a GPU has started and is done with it, by the same rates as expected_bottleneck(); or with
+/// so many quantiles along axes, if any, by the rates at which cores and GPUs gather elements and
+/// compare keys.
+bool cores_are_sooner(const io::DatasetInfo& info, int threads, int ranks,
+                      std::uint64_t line_quantiles = 0);
 
 /// Returns what is likely to hold a reduction up on one of `ranks` ranks, of such rates as were
 /// measured on current hardware with a file in the page cache: "decompressing, about 4.4 GB/s a

@@ -158,7 +158,8 @@ Run::Run(MPI_Comm parent, const RunOptions& run_options)
 
 void Run::choose_backend_for(const io::DatasetInfo& info) {
   if (is_chosen_) return;
-  const double for_gpu = cores_are_sooner(info, place.threads, communicator.size()) ? 0 : 1;
+  const double for_gpu =
+      cores_are_sooner(info, place.threads, communicator.size(), line_quantiles) ? 0 : 1;
   is_chosen_ = mpi::maximum({for_gpu}, communicator).front() > 0;
   if (is_chosen_) start_at(choose_place(options, communicator));
 }

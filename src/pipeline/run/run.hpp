@@ -101,6 +101,7 @@ struct Run {
   mpi::Communicator communicator;
   BackendPlacement place;
   StartingBackend backend;
+  std::uint64_t line_quantiles = 0;           ///< to be found along axes: the choice goes by them
   std::unique_ptr<Backend> cores_beside_gpu;  ///< once there was work for them
   std::array<double, 3> reported_seconds{};   ///< seconds of the start in earlier reports
 

@@ -172,11 +172,11 @@ def histogram(
 def info(
     file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.InfoOptions]
 ) -> "Optional[dict[str, Any]]":
-    """Tells of the datasets of a file, or of some how they are stored, will be read, and what will
-    set the pace: what `warpfold info --json` writes, as a dict.
+    """Lists the datasets of a file, or describes some: how they are stored and will be read, and what
+    is likely to limit the speed. Returns what `warpfold info --json` writes, as a dict.
 
-    `plan`: tell how this command (reduce, histogram, scan, compact; `axis` as theirs) would take
-    the dataset apart.
+    `plan`: show how this command (reduce, histogram, scan, compact; `axis` as theirs) would divide
+    the dataset.
 
     Raises UsageError for arguments that make no sense, Error for a file that can't be read.
     """

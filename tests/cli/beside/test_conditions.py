@@ -116,7 +116,7 @@ def test_a_mask_that_leaves_out_more_than_it_keeps_is_noted(folder):
     add(path, "rows", np.arange(40.0).reshape(4, 10))
     for ranks in (None, 3):
         notes = support.reduce(path, "rows", "--mask", "bad", ranks=ranks).report["notes"]
-        assert notes == ["--mask 'bad' leaves out 9 of 10 elements, more than it keeps."]
+        assert notes == ["--mask 'bad' skips 9 of 10 elements, more than it keeps."]
     for words in (["--mask", "!bad"], ["--mask", "half"], ["--where", "bad==1"]):
         assert support.reduce(path, "values", *words).report.get("notes", []) == []
 

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "core/numeric/rounding.hpp"
 #include "core/numeric/special_values.hpp"
 #include "core/results/histogram_bins.hpp"
 #include "core/results/order_search.hpp"
@@ -96,6 +98,33 @@ TYPED_TEST(Histogram, EveryElementIsCountedInItsBin) {
         for (const ByteOrder order : {ByteOrder::little, ByteOrder::big})
           expect_equal(this->counted(*kernels, bins.keys(), elements, order), expected);
       }
+    }
+  }
+}
+
+TYPED_TEST(Histogram, ValuesNextToEdgesAreCountedInTheirBins) {
+  for (std::vector<double> edges :
+       {equal_edges(0, 1, 100), equal_edges(0.1, 0.9, 1000), equal_edges(-50, 50, 100),
+        equal_edges(273.15, 313.15, 400), equal_edges(0, 100, 37), equal_edges(-0.5, 99.5, 50)}) {
+    round_edges(edges, this->type);
+    const HistogramBins bins(edges, this->type);
+    std::vector<TypeParam> elements;
+    for (const std::uint64_t key : bins.keys()) {
+      const std::uint64_t bits = bits_of_key(key, this->type);
+      Word<TypeParam> place;
+      if constexpr (is_floating_element<TypeParam>)
+        place = dense_key(output_element<TypeParam>(std::bit_cast<double>(bits)));
+      else
+        place = dense_key(static_cast<TypeParam>(bits));
+      for (const int step : {-2, -1, 0, 1, 2}) {
+        const auto moved = place + static_cast<Word<TypeParam>>(step);
+        elements.push_back(element_of_dense_key<TypeParam>(static_cast<Word<TypeParam>>(moved)));
+      }
+    }
+    const HistogramCounts expected = expected_counts(bins.keys(), elements);
+    for (const Kernels* kernels : available_kernels()) {
+      SCOPED_TRACE(std::string(kernels->name) + ", from " + std::to_string(edges.front()));
+      expect_equal(this->counted(*kernels, bins.keys(), elements, ByteOrder::little), expected);
     }
   }
 }

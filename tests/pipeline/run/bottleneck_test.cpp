@@ -99,6 +99,15 @@ TEST(CoresAreSooner, WithBytesThatAGpuIsFedMoreSlowly) {
   EXPECT_FALSE(cores_are_sooner(large, 4, 1));
 }
 
+TEST(CoresAreSooner, NotWithQuantilesThatAGpuFinds) {
+  const io::DatasetInfo large = described_dataset({std::uint64_t{1} << 40}, {}, ReadPath::direct);
+  EXPECT_FALSE(cores_are_sooner(large, 16, 1, 1));
+  EXPECT_FALSE(cores_are_sooner(large, 16, 1, 5));
+  EXPECT_TRUE(cores_are_sooner(large, 16, 1, 33));
+  const io::DatasetInfo little = described_dataset({1 << 28}, {}, ReadPath::direct);
+  EXPECT_TRUE(cores_are_sooner(little, 16, 1, 1));
+}
+
 TEST(CoresAreSooner, NotWithManyCompressedChunks) {
   EXPECT_FALSE(cores_are_sooner(compressed(), 16, 1));
   EXPECT_TRUE(cores_are_sooner(compressed(), 26, 1));
