@@ -59,19 +59,21 @@ struct ReduceOptions {
   /// The type of sums, means and the like of floats; their own where not given.
   std::optional<ElementType> output_type;
   /// Reduce the elements of each label apart: a dataset of integers or texts, named as
-  /// ViewOptions::mask is, of the dataset's shape or of that of its last dimensions. Elements that
+  /// ViewOptions::mask is, without a condition, of the same dimensions as one. Elements that
   /// its `_FillValue` and the like stand for have no label. Results are datasets where `output` has
   /// a path, otherwise ReduceResult::labels; not with quantiles. With `axes`, the dataset has a
   /// label for each index along the first of these, and outputs have a dimension of the labels in
-  /// its place; or `by` is a calendar component of the time coordinate, by CF's units and
-  /// calendars: "year", "season", "month", "day" (of the month), "dayofyear" or "hour", or several
-  /// of them, "year,month", whose labels are texts such as "2001-03".
+  /// its place; or it has integers of several of the axes, and outputs all indices along others and
+  /// labels (then without quantiles, weights, times and `keep_dimensions`); or `by` is a calendar
+  /// component of the time coordinate, by CF's units and calendars: "year", "season", "month",
+  /// "day" (of the month), "dayofyear" or "hour", or several of them, "year,month", whose labels
+  /// are texts such as "2001-03".
   std::string by;
   /// Weights of elements, finite and not negative; those of weight 0 don't count. "DATASET" or
-  /// "FILE::DATASET" of the dataset's shape, of that of its last dimensions, or of one dimension by
-  /// its name; or "cos:DIMENSION", the cosine of its coordinate in degrees. A fill value in it
-  /// weighs nothing. Statistics: count, sum_of_weights, sum (of products), mean, var and std; not
-  /// with `by` of the whole dataset's labels. Empty: none.
+  /// "FILE::DATASET" of the same dimensions as ViewOptions::mask, named likewise (one dimension
+  /// goes by its name first); or "cos:DIMENSION", the cosine of its coordinate in degrees. A fill
+  /// value in it weighs nothing. Statistics: count, sum_of_weights, sum (of products), mean, var
+  /// and std; not with `by` of the whole dataset's labels. Empty: none.
   std::string weights;
   /// A dataset whose elements multiply those in view, named as `weights`: statistics are
   /// count, sum and mean of the products, nan_count and inf_count. Not along with `weights`.

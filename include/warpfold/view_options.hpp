@@ -29,7 +29,8 @@ struct ViewOptions {
   std::string select;
 
   /// Conditions on the value, all of which an element must meet: ">0", "<=1e3", "==3", "!=nan",
-  /// "finite", ... Others are skipped.
+  /// "finite", ... Others are skipped. "DATASET >0" or "FILE::DATASET >0" is a condition on the
+  /// elements of another dataset, as `mask` has it.
   std::vector<std::string> where;
 
   /// Takes stored numbers as they are. Otherwise a dataset's attributes are applied: elements
@@ -43,9 +44,12 @@ struct ViewOptions {
   std::string fill_value;
 
   /// A dataset whose values are not 0 where the view's count, others are skipped: "DATASET" of the
-  /// same file or "FILE::DATASET"; empty: none. Its shape is the dataset's, or that of its last
-  /// dimensions; leading extents of 1 are ignored. `select` takes the same part of it as of these
-  /// dimensions. Its own attributes are applied; what they exclude counts as 0, NaN does not.
+  /// same file or "FILE::DATASET"; empty: none. "!DATASET": whose values are 0; "DATASET >0.5":
+  /// whose values satisfy the condition. It has the dataset's dimensions, or some of them in their
+  /// order: "DATASET@0,2" or "DATASET@lat" names them; otherwise they are those of its names and
+  /// extents, the last ones if they have its extents, or the only ones that have them. Leading
+  /// extents of 1 are ignored. `select` takes the same part of it as of these dimensions. Its own
+  /// attributes are applied; what they exclude is skipped. NaN is not 0.
   std::string mask;
 
   /// Matches masks, weights, factors, labels and further `files` with the dataset. `coordinates`

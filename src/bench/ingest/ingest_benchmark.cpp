@@ -5,7 +5,7 @@
 #include "bench/harness/selection.hpp"
 #include "bench/ingest/ingest_candidates.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
-#include "pipeline/datasets/plan.hpp"
+#include "pipeline/plan/plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/run.hpp"
 

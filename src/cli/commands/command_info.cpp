@@ -25,8 +25,9 @@
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
-#include "pipeline/datasets/plan.hpp"
+#include "pipeline/meaning/dataset_name.hpp"
 #include "pipeline/meaning/interpretation.hpp"
+#include "pipeline/plan/plan.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -110,8 +111,9 @@ class InfoCommand : public Command {
 
   void run(const Session& session) override {
     complete(session);
-    ReportOutputs outputs(session, common_,
-                          {arguments_.file, described(), "", view_.files, {view_.mask}});
+    ReportOutputs outputs(
+        session, common_,
+        {arguments_.file, described(), "", view_.files, pipeline::names_beside(view_)});
     outputs.publish(look(session));
   }
 
@@ -207,9 +209,10 @@ class InfoCommand : public Command {
           pipeline::open_selected(arguments_.file, name, view_, common_.run.read_path).info();
       description.dimensions = pipeline::describe_dimensions(description.info);
       description.seen = pipeline::interpret(description.info, view_);
-      if (!view_.mask.empty())
-        description.mask_shape =
-            pipeline::open_mask(view_.mask, description.info, view_.match).info().shape;
+      for (const auto& condition : pipeline::conditions_beside(view_, arguments_.file)) {
+        const auto mask = pipeline::open_mask(condition, description.info, view_.match);
+        if (condition.option == "mask") description.mask_shape = mask.dataset.info().shape;
+      }
     });
     return description;
   }

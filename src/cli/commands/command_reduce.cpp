@@ -76,8 +76,11 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
   }
 
   std::vector<std::string> datasets_beside() const override {
-    return {request_.options.view.mask, request_.options.by, request_.options.weights,
-            request_.options.times};
+    std::vector<std::string> names = pipeline::names_beside(request_.options.view);
+    for (const std::string& name :
+         {request_.options.by, request_.options.weights, request_.options.times})
+      names.push_back(name);
+    return names;
   }
 
   Report make_report(const ReduceResult& result) const override {

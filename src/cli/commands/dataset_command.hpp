@@ -9,6 +9,7 @@
 #include "cli/options/dataset_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/run/watched_run.hpp"
+#include "pipeline/meaning/dataset_name.hpp"
 #include "warpfold/dataset_choice.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -30,7 +31,9 @@ class DatasetCommand : public Command {
   virtual Report make_report(const Outcomes& outcomes) const = 0;
 
   /// Names the datasets that are read beside those of the arguments, or are empty.
-  virtual std::vector<std::string> datasets_beside() const { return {request_.options.view.mask}; }
+  virtual std::vector<std::string> datasets_beside() const {
+    return pipeline::names_beside(request_.options.view);
+  }
 
   /// Reports what compute(communicator, file, datasets, options) returns: a Result of a dataset's
   /// name, Outcomes of a choice. `output` is the file that it writes, or empty.

@@ -93,7 +93,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
       .add_option(
           "--where", options.where,
           "Keep only elements that satisfy this: '>0'; or '<=1e3', '==0', '!=nan', 'finite', "
-          "'inf' and 'nan'. Several conditions must all hold")
+          "'inf' and 'nan'. 'D > 0': where another dataset does, as for --mask. Several conditions "
+          "must all hold")
       ->type_name("CONDITION")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -107,9 +108,10 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
                 "Use the stored numbers; apply no attribute, such as _FillValue, "
                 "scale_factor, add_offset or _Unsigned")
       ->group("Elements");
-  add_text_option(command, "--mask", "[FILE::]DATASET",
-                  "Skip elements where this dataset is 0; or a fill value. Its shape is that "
-                  "of the dataset, or of its last dimensions",
+  add_text_option(command, "--mask", "[!][FILE::]DATASET[CONDITION]",
+                  "Skip elements where this dataset is 0; with ! where it is not, or where it does "
+                  "not satisfy a condition: 'D > 0.5'. It has the dataset's dimensions, or some of "
+                  "them; D@0,2 names them",
                   [&options](const std::string& text) {
                     if (text.empty()) throw usage_error("bad --mask ''", "", "Name a dataset.");
                     options.mask = text;

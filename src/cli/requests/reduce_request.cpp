@@ -13,6 +13,7 @@
 #include "cli/report/text.hpp"
 #include "core/results/statistic_table.hpp"
 #include "core/values/time_windows.hpp"
+#include "pipeline/meaning/dataset_name.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
@@ -128,7 +129,8 @@ void ReduceRequest::check_effects() const {
       std::ranges::any_of(options.statistics, &StatisticRow::takes_empty, row_of);
   if (!may_be_empty && quantile_names.empty())
     refuse("--empty", "neither extrema nor sums nor quantiles are requested");
-  if (options.view.files.empty() && options.view.mask.empty() && options.by.empty() && !has_factors)
+  if (options.view.files.empty() && pipeline::names_beside(options.view).empty() &&
+      options.by.empty() && !has_factors)
     refuse("--match", "no other dataset is named");
 }
 
@@ -153,9 +155,10 @@ void ReduceRequest::add_statistics_options() {
   add_text_option(
       command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour,...",
       "Reduce the elements of each label; this dataset has the labels, integers or strings, and "
-      "the shape of the dataset, or of its last dimensions. With -o into datasets of OUT, "
+      "the dataset's dimensions, or some of them. With -o into datasets of OUT, "
       "otherwise to numbers. With --axis reduce the indices along the first of these that have "
-      "the same label, or whose times have the same PART, such as season, or year,month",
+      "the same label, or whose times have the same PART, such as season, or year,month; or by "
+      "integers of several of these",
       [this](const std::string& text) {
         if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
         options.by = text;
@@ -177,8 +180,8 @@ void ReduceRequest::add_statistics_options() {
 void ReduceRequest::add_factor_options() {
   add_text_option(
       command_, "--weights", "[FILE::]DATASET|cos:DIMENSION",
-      "Weight elements by this dataset, or a cosine; it has the dataset's shape, that of its last "
-      "dimensions or one dimension, or is the cosine of a coordinate in degrees. --ops is "
+      "Weight elements by this dataset, or a cosine; it has the dataset's dimensions, or some of "
+      "them, or is the cosine of a coordinate in degrees. --ops is "
       "count,sum_of_weights,sum,mean if not given, with --axis mean",
       [this](const std::string& text) { options.weights = named("--weights", text); });
   add_text_option(

@@ -8,7 +8,7 @@
 #include "cli/report/text.hpp"
 #include "cli/run/interruption.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
-#include "pipeline/datasets/dataset_mask.hpp"
+#include "pipeline/meaning/dataset_name.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -60,9 +60,9 @@ bool replaces_source(const std::filesystem::path& report, const UsedFiles& used)
   for (const std::string& file : used.files) files.merge(pipeline::files_read(file, used.datasets));
   for (const std::string& name : used.beside) {
     if (name.empty()) continue;
-    const auto [file, dataset] = pipeline::parse_mask_name("mask", name, used.input);
-    files.insert(file);
-    files.merge(pipeline::files_read(file, {{dataset}}));
+    const pipeline::NamedDataset named = pipeline::dataset_of(name, used.input);
+    files.insert(named.file);
+    files.merge(pipeline::files_read(named.file, {{named.dataset}}));
   }
   return std::ranges::any_of(
       files, [&](const std::string& file) { return same_file(report, absolute_path(file)); });

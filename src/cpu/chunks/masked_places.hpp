@@ -26,6 +26,10 @@ class MaskedPlaces {
   /// Looks at `n` elements, those from place `first_place` of a box on. Returns how many count.
   std::size_t look_at(const BoxIndices& indices, std::uint64_t first_place, std::size_t n);
 
+  /// Notes which of `n` elements of consecutive indices count; those from `index` on, `done` of the
+  /// block come before.
+  void look_at_strides(std::uint64_t index, std::size_t done, std::size_t n);
+
   const Kernels& kernels_;
   Mask mask_;
   std::uint64_t counts_[words_of(block_elements)];

@@ -221,6 +221,9 @@ struct DatasetListing {
 /// and no dataset is called so. Throws Error.
 bool is_pattern(const std::string& file, const std::string& name);
 
+/// Tells whether a file has a dataset of that name, or a member of one. Throws Error.
+bool has_dataset(const std::string& file, const std::string& name);
+
 /// Lists a file's datasets in the order of their paths, all or those that match a pattern (`*`, `?`
 /// and `[...]` stand for what they do in a shell, and for no slash), also those that cannot be
 /// read, and behind links of all kinds. A dataset with several names is listed by one of them: a

@@ -107,6 +107,11 @@ bool is_pattern(const std::string& file, const std::string& name) {
   return !is_there(open_for_reading(file).get(), name);
 }
 
+bool has_dataset(const std::string& file, const std::string& name) {
+  const LibraryScope scope;
+  return is_there(open_for_reading(file).get(), name);
+}
+
 std::vector<DatasetListing> list_datasets(const std::string& file, const std::string& pattern) {
   const LibraryScope scope;
   const FileHandle handle = open_for_reading(file);

@@ -15,7 +15,8 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/texts.hpp"
 #include "pipeline/datasets/axis_times.hpp"
-#include "pipeline/datasets/dataset_mask.hpp"
+#include "pipeline/datasets/shared_dimensions.hpp"
+#include "pipeline/meaning/dataset_name.hpp"
 #include "pipeline/meaning/decoded_values.hpp"
 #include "pipeline/meaning/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
@@ -184,15 +185,17 @@ std::string likely_part(const std::string& by) {
 std::string read_dataset(const std::string& by, std::size_t dimension, DatasetView& view, Run& run,
                          Labels& labels) {
   const io::DatasetInfo& info = view.info();
+  const Selection selection = io::selection_of(info);
   const bool several = !info.files.empty() && dimension == info.concatenated_along;
-  const auto [file, name] = parse_mask_name("by", by, info.file);
-  std::vector<std::string> files{file};
+  const NamedDataset named = parse_plain_name("by", by, info.file);
+  const std::string& name = named.dataset;
+  std::vector<std::string> files{named.file};
   if (several && by.find("::") == std::string::npos) files = info.files;
   const std::uint64_t extent = info.stored_shape[dimension];
   const Check check = [&](const io::DatasetInfo& line) {
     require_line(line);
     if (files.size() == 1 && line.stored_shape.front() == extent)
-      run.note(match_beside("by", line, info, view.match, dimension));
+      run.note(match_beside("by", line, info, view.match, {{dimension, 0, selection[dimension]}}));
   };
   if (!read_texts(files, name, view, check, labels))
     for (const std::string& each : files) {

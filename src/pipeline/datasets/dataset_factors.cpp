@@ -17,11 +17,10 @@
 #include "core/values/left_out_mark.hpp"
 #include "cpu/chunks/decoded_blocks.hpp"
 #include "io/dataset/dataset_text.hpp"
-#include "io/dataset/dimensions.hpp"
 #include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
-#include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/datasets/shared_dimensions.hpp"
 #include "pipeline/datasets/shared_elements.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
@@ -31,49 +30,22 @@ namespace {
 
 constexpr std::string_view cosine = "cos:";
 
-/// Counts the elements of a view that share an index of a stored dimension and those before it.
-std::uint64_t elements_behind(const Selection& selection, std::size_t dimension) {
-  std::uint64_t elements = 1;
-  for (std::size_t d = dimension + 1; d < selection.size(); ++d) elements *= selection[d].count;
-  return elements;
-}
-
-/// Returns the names of a dataset's one dimension, and, for it may be a dimension scale, its own.
-std::vector<std::string> names_of_line(const io::DatasetInfo& info) {
-  std::vector<std::string> names{info.name.substr(info.name.rfind('/') + 1)};
-  for (const auto& dimension : io::read_dimension_names(info.file, info.name))
-    for (const io::DimensionName& each : dimension) names.insert(names.begin(), each.name);
-  return names;
-}
-
-/// Returns the number of the dimension that has the name and extent of a dataset's only one.
-std::optional<std::size_t> dimension_of_line(const io::DatasetInfo& line,
-                                             const io::DatasetInfo& info) {
-  if (line.stored_shape.size() != 1) return std::nullopt;
-  const auto dimensions = io::read_dimension_names(info.file, info.name);
-  for (const std::string& name : names_of_line(line))
-    for (std::size_t d = 0; d < dimensions.size(); ++d)
-      if (info.stored_shape[d] == line.stored_shape.front() &&
-          std::ranges::count(dimensions[d], name, &io::DimensionName::name) > 0)
-        return d;
-  return std::nullopt;
-}
-
 struct Opened {
   io::Dataset dataset;
-  std::uint64_t stride = 1;
+  std::vector<std::size_t> dimensions;  ///< dimensions of the view's shape that it has
 };
 
-Opened along_dimension(io::Dataset line, const io::DatasetInfo& info, std::size_t dimension) {
-  const Selection selection = io::selection_of(info);
-  line.select({selection[dimension]});
-  return {std::move(line), elements_behind(selection, dimension)};
+Opened with_part(io::Dataset dataset, const SharedPart& part, const io::DatasetInfo& info) {
+  dataset.select(part.selection);
+  return {std::move(dataset), shared_with_view(part, info)};
 }
 
 Opened open_coordinate_of(const std::string& name, const io::DatasetInfo& info) {
   const auto [dimension, coordinate] = named_dimension(Axis(name), info);
-  if (auto line = open_coordinate(info, dimension, coordinate))
-    return along_dimension(std::move(*line), info, dimension);
+  if (auto line = open_coordinate(info, dimension, coordinate)) {
+    const Slice indices = io::selection_of(info)[dimension];
+    return with_part(std::move(*line), {{indices}, {{dimension, 0, indices}}}, info);
+  }
   throw usage_error("bad `weights` '" + std::string(cosine) + name + "'",
                     "dimension '" + name + "' has no coordinate for each index",
                     "Name a dimension with coordinates in degrees, or a dataset of weights.");
@@ -83,21 +55,16 @@ Opened open_factors(const FactorsOption& given, const DatasetView& view) {
   const io::DatasetInfo& info = view.info();
   if (given.are_weights && given.text.starts_with(cosine))
     return open_coordinate_of(given.text.substr(cosine.size()), info);
-  const std::string& option = given.name;
-  const auto [file, name] = parse_mask_name(option, given.text, info.file);
-  io::Dataset dataset(file, name);
+  const NamedDataset named = parse_dataset_name(given.name, given.text, info.file);
+  io::Dataset dataset(named.file, named.dataset);
   dataset.take_as_unsigned();
-  const auto dimension = dimension_of_line(dataset.info(), info);
-  const Selection selection =
-      dimension ? Selection{} : selection_beside(option, dataset.info(), info);
-  dataset.add_note(match_beside(option, dataset.info(), info, view.match, dimension));
-  if (dimension) return along_dimension(std::move(dataset), info, *dimension);
-  dataset.select(selection);
-  return {std::move(dataset), 1};
+  const SharedPart part = shared_part(given.name, named, dataset.info(), info, view.match, true);
+  dataset.add_note(match_beside(given.name, dataset.info(), info, view.match, part.dimensions));
+  return with_part(std::move(dataset), part, info);
 }
 
-void require_space(const io::DatasetInfo& info, const std::string& option) {
-  const std::uint64_t bytes = info.elements * sizeof(double);
+void require_space(const io::DatasetInfo& info, std::uint64_t factors, const std::string& option) {
+  const std::uint64_t bytes = factors * sizeof(double);
   if (bytes > max_factor_bytes)
     throw Error("cannot take `" + option + "` '" + info.name + "'",
                 "each rank has it in memory, " + std::to_string(bytes) +
@@ -191,6 +158,17 @@ void take_cosines(std::vector<double>& latitudes, Angle units, const io::Dataset
   }
 }
 
+/// Returns factors of a range of dimensions that repeat those of `dimensions` in it.
+std::vector<double> repeated(std::span<const double> factors,
+                             std::span<const std::size_t> dimensions, DimensionRange range,
+                             std::span<const std::uint64_t> shape) {
+  std::vector<double> target(range.elements(shape));
+  for_each_repeated(shape, dimensions, range, [&](std::uint64_t place, std::uint64_t index) {
+    target[place] = factors[index];
+  });
+  return target;
+}
+
 /// Throws where a weight is none; those that are left out weigh nothing.
 void require_weights(std::span<const double> weights, const std::string& name) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -213,16 +191,20 @@ std::optional<FactorsOption> factors_option(const ReduceOptions& options) {
 DatasetFactors::DatasetFactors(const FactorsOption& option, DatasetView& view, Run& run)
     : are_weights_(option.are_weights) {
   const mpi::Communicator& communicator = run.communicator;
+  std::vector<std::size_t> dimensions;
   const auto open = [&] {
     Opened opened = open_factors(option, view);
-    stride_ = opened.stride;
+    dimensions = std::move(opened.dimensions);
     return std::move(opened.dataset);
   };
   io::Dataset dataset = open_everywhere(open, communicator);
   view.add_auxiliary(dataset, run);
-  stride_ = mpi::broadcast(stride_, communicator);
+  dimensions = dimensions_of_root(dimensions, communicator);
+  const std::vector<std::uint64_t>& shape = view.info().shape;
+  const DimensionRange range = range_of(dimensions, shape);
+  stride_ = range.stride(shape);
   const io::DatasetInfo& info = dataset.info();
-  run_on_all(communicator, [&] { require_space(info, option.name); });
+  run_on_all(communicator, [&] { require_space(info, range.elements(shape), option.name); });
   Interpretation values;
   interpret_everywhere(values, info, {}, communicator);
   const ElementType type = values.decoding.value_type(info.format.type);
@@ -246,6 +228,9 @@ DatasetFactors::DatasetFactors(const FactorsOption& option, DatasetView& view, R
     run_on_all(communicator, [&] { take_cosines(values_, static_cast<Angle>(units), info); });
   }
   if (are_weights_) run_on_all(communicator, [&] { require_weights(values_, option.text); });
+  if (dimensions.size() == range.end - range.first) return;
+  for (std::vector<double>* factors : {&values_, &rests_})
+    if (!factors->empty()) *factors = repeated(*factors, dimensions, range, shape);
 }
 
 std::optional<DatasetFactors> read_factors(const FactorsOption& option, DatasetView& view,

@@ -5,11 +5,14 @@
 #include <optional>
 #include <utility>
 
+#include "core/layout/hyperslab.hpp"
 #include "core/results/label_numbers.hpp"
+#include "core/values/ordered_key.hpp"
 #include "io/dataset/texts.hpp"
 #include "pipeline/datasets/axis_labels.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
-#include "pipeline/datasets/dataset_mask.hpp"
+#include "pipeline/datasets/shared_dimensions.hpp"
+#include "pipeline/meaning/decoded_values.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -32,18 +35,19 @@ std::vector<T> broadcast(const std::vector<T>& values, const mpi::Communicator& 
 std::optional<DatasetLabels> read_text_labels(const std::string& option, DatasetView& view,
                                               Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  DatasetLabels labels{"", ElementType::u32, {}};
+  DatasetLabels labels{"", ElementType::u32, {}, {}};
   bool are_texts = false;
   run_on_root(communicator, [&] {
-    const auto [file, dataset] = parse_mask_name("by", option, view.info().file);
+    const NamedDataset named = parse_dataset_name("by", option, view.info().file);
     const auto select = [&](const io::DatasetInfo& info) {
-      const Selection selection = selection_beside("by", info, view.info());
-      run.note(match_beside("by", info, view.info(), view.match));
-      return selection;
+      const SharedPart part = shared_part("by", named, info, view.info(), view.match);
+      run.note(match_beside("by", info, view.info(), view.match, part.dimensions));
+      labels.dimensions = shared_with_view(part, view.info());
+      return part.selection;
     };
     std::optional<io::Texts> texts;
     try {
-      texts = io::read_texts(file, dataset, select);
+      texts = io::read_texts(named.file, named.dataset, select);
     } catch (const Error& error) {
       throw advised_on_part(option, error);
     }
@@ -51,10 +55,11 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
     are_texts = true;
     const auto empty =
         std::ranges::count_if(texts->numbers, [](const auto& number) { return !number; });
-    run.note(empty_labels_note(dataset, static_cast<std::uint64_t>(empty), texts->numbers.size()));
+    run.note(
+        empty_labels_note(named.dataset, static_cast<std::uint64_t>(empty), texts->numbers.size()));
     view.auxiliary_files.merge(texts->files);
     view.require_unchanged_auxiliary.push_back(texts->require_unchanged);
-    labels.name = last_part(dataset);
+    labels.name = last_part(named.dataset);
     labels.shape = std::move(texts->shape);
     labels.texts = std::move(texts->there);
     for (const auto& number : texts->numbers) labels.numbers.push_back(number.value_or(no_label));
@@ -62,38 +67,134 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
   if (mpi::broadcast(std::uint64_t{are_texts}, communicator) == 0) return std::nullopt;
   labels.name = mpi::broadcast(labels.name, communicator);
   labels.shape = broadcast(labels.shape, communicator);
+  labels.dimensions = dimensions_of_root(labels.dimensions, communicator);
   labels.numbers = broadcast(labels.numbers, communicator);
   return labels;
 }
 
-io::Dataset open_beside(const std::string& name, const DatasetView& view) {
+io::Dataset open_beside(const std::string& name, const DatasetView& view,
+                        std::vector<std::size_t>& dimensions) {
   const io::DatasetInfo& labelled = view.info();
-  const auto [file, dataset] = parse_mask_name("by", name, labelled.file);
-  io::Dataset labels(file, dataset);
+  const NamedDataset named = parse_dataset_name("by", name, labelled.file);
+  io::Dataset labels(named.file, named.dataset);
   labels.take_as_unsigned();
-  const Selection selection = selection_beside("by", labels.info(), labelled);
-  labels.add_note(match_beside("by", labels.info(), labelled, view.match));
-  labels.select(selection);
+  const SharedPart part = shared_part("by", named, labels.info(), labelled, view.match);
+  labels.add_note(match_beside("by", labels.info(), labelled, view.match, part.dimensions));
+  labels.select(part.selection);
+  dimensions = shared_with_view(part, labelled);
   return labels;
+}
+
+void require_integers(const io::DatasetInfo& info, ElementType type) {
+  if (is_integer(type)) return;
+  throw usage_error(
+      "`by` '" + info.name + "' has neither integers nor texts",
+      "labels are compared as they are, and it is of type " + std::string(name_of(type)),
+      "Name a dataset of integers or texts.");
+}
+
+/// Numbers the labels of a dataset on the root.
+void read_numbers(io::Dataset& dataset, const Decoding& decoding, DatasetLabels& labels) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 27;
+  const io::DatasetInfo& info = dataset.info();
+  if (info.elements > most)
+    throw Error("cannot group by '" + info.name + "' along several axes",
+                "each rank has a number for each of its " + std::to_string(info.elements) +
+                    " elements in memory, of which there may be " + std::to_string(most),
+                "Select a part of the dataset.");
+  std::vector<std::optional<std::uint64_t>> all;
+  for_each_value(dataset, decoding, [&](auto value, bool counts) {
+    all.push_back(counts ? std::optional(ordered_key(value)) : std::nullopt);
+  });
+  for (const auto& key : all)
+    if (key) labels.keys.push_back(*key);
+  std::ranges::sort(labels.keys);
+  labels.keys.erase(std::unique(labels.keys.begin(), labels.keys.end()), labels.keys.end());
+  const auto number = [&](std::uint64_t key) {
+    return static_cast<std::uint32_t>(std::ranges::lower_bound(labels.keys, key) -
+                                      labels.keys.begin());
+  };
+  for (const auto& key : all) labels.numbers.push_back(key ? number(*key) : no_label);
+}
+
+LabelOutputs outputs_along(const std::vector<int>& along, std::uint64_t labels,
+                           const std::vector<std::uint64_t>& shape) {
+  LabelOutputs outputs;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const bool is_first = !along.empty() && static_cast<std::size_t>(along.front()) == d;
+    if (is_first) {
+      outputs.place = outputs.shape.size();
+      outputs.shape.push_back(labels);
+    }
+    if (std::ranges::count(along, static_cast<int>(d)) > 0) continue;
+    outputs.kept.push_back(d);
+    outputs.shape.push_back(shape[d]);
+  }
+  outputs.strides = row_major_strides(outputs.shape);
+  const auto of_labels = outputs.strides.begin() + static_cast<std::ptrdiff_t>(outputs.place);
+  outputs.label_stride = *of_labels;
+  outputs.strides.erase(of_labels);
+  return outputs;
 }
 
 }  // namespace
 
-DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run) {
+bool has_several_dimensions(const std::string& name, const DatasetView& view,
+                            const mpi::Communicator& communicator) {
+  bool several = false;
+  const auto look = [&] {
+    const NamedDataset named = parse_dataset_name("by", name, view.info().file);
+    const io::Dataset labels(named.file, named.dataset);
+    several = std::ranges::count_if(labels.info().stored_shape,
+                                    [](auto extent) { return extent != 1; }) > 1;
+  };
+  // A dataset that can't be opened is reported when it is read.
+  if (communicator.is_root()) static_cast<void>(capture_exception(look));
+  return mpi::broadcast(std::uint64_t{several}, communicator) != 0;
+}
+
+DatasetLabels open_labels_along(const std::string& name, const std::vector<int>& along,
+                                DatasetView& view, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  if (auto texts = read_text_labels(name, view, run)) return std::move(*texts);
-  io::Dataset dataset = open_everywhere([&] { return open_beside(name, view); }, communicator);
+  std::vector<std::size_t> dimensions;
+  io::Dataset dataset =
+      open_everywhere([&] { return open_beside(name, view, dimensions); }, communicator);
   view.add_auxiliary(dataset, run);
   const io::DatasetInfo& info = dataset.info();
   Interpretation integers;
   interpret_everywhere(integers, info, {}, communicator);
   const ElementType type = integers.decoding.value_type(info.format.type);
-  if (!is_integer(type))
-    throw usage_error(
-        "`by` '" + info.name + "' has neither integers nor texts",
-        "labels are compared as they are, and it is of type " + std::string(name_of(type)),
-        "Name a dataset of integers or texts.");
-  DatasetLabels labels{last_part(info.name), type, info.shape};
+  require_integers(info, type);
+  DatasetLabels labels{last_part(info.name), type, info.shape,
+                       dimensions_of_root(dimensions, communicator)};
+  for (const std::size_t d : labels.dimensions)
+    if (std::ranges::count(along, static_cast<int>(d)) == 0)
+      throw usage_error("`by` '" + info.name + "' does not fit the axes",
+                        "it has dimension " + std::to_string(d) + ", which is no axis",
+                        "Name that dimension among the axes, too.");
+  while_unchanged(view, communicator, [&] {
+    run_on_root(communicator, [&] { read_numbers(dataset, integers.decoding, labels); });
+  });
+  labels.numbers = broadcast(labels.numbers, communicator);
+  const std::uint64_t count = mpi::broadcast(std::uint64_t{labels.keys.size()}, communicator);
+  labels.outputs = outputs_along(along, count, view.info().shape);
+  return labels;
+}
+
+DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
+  if (auto texts = read_text_labels(name, view, run)) return std::move(*texts);
+  std::vector<std::size_t> dimensions;
+  io::Dataset dataset =
+      open_everywhere([&] { return open_beside(name, view, dimensions); }, communicator);
+  view.add_auxiliary(dataset, run);
+  const io::DatasetInfo& info = dataset.info();
+  Interpretation integers;
+  interpret_everywhere(integers, info, {}, communicator);
+  const ElementType type = integers.decoding.value_type(info.format.type);
+  require_integers(info, type);
+  DatasetLabels labels{last_part(info.name), type, info.shape,
+                       dimensions_of_root(dimensions, communicator)};
   labels.decoding = integers.decoding;
   labels.dataset = std::move(dataset);
   return labels;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,21 +13,42 @@
 
 namespace warpfold::pipeline {
 
+/// Outputs of labels for each index along some dimensions of a view, in row-major order.
+struct LabelOutputs {
+  std::vector<std::uint64_t> shape;    ///< the kept dimensions, and one of the labels among them
+  std::size_t place = 0;               ///< place of that one
+  std::vector<std::size_t> kept;       ///< dimensions of the view, rising
+  std::vector<std::uint64_t> strides;  ///< strides of these in the outputs
+  std::uint64_t label_stride = 1;
+};
+
 /// A dataset of integers or texts that tell, of the elements of another, which belong together: of
-/// its shape or of that of its last dimensions, as a mask's is.
+/// its shape or of that of some of its dimensions, as a mask's is.
 struct DatasetLabels {
   std::string name;  ///< the last part of its path
   ElementType type;  ///< type of the labels; for texts that of their numbers
   std::vector<std::uint64_t> shape;
+  std::vector<std::size_t> dimensions;      ///< dimensions of the view with these extents
   std::optional<io::Dataset> dataset = {};  ///< labels that are integers, any number of them
   Decoding decoding = {};                   ///< leaves out those that are no labels
   std::vector<std::uint32_t> numbers = {};  ///< numbers of texts, or no_label
   std::vector<std::string> texts = {};      ///< labels by number, rising; on the root
+  std::vector<std::uint64_t> keys = {};     ///< ordered_key() of integers by number, likewise
+  std::optional<LabelOutputs> outputs = {};
 };
 
 /// Opens the labels of that name, DATASET or FILE::DATASET, of what a view selects, on every rank,
 /// to be read beside it. Collective; throws the same Error on every rank, a usage Error where the
 /// shape does not fit or they are neither integers nor texts.
 DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run);
+
+/// Tells whether a name is that of a dataset of numbers with several dimensions. Collective.
+bool has_several_dimensions(const std::string& name, const DatasetView& view,
+                            const mpi::Communicator& communicator);
+
+/// Opens labels that are integers of some of the dimensions `along`, and has every rank keep their
+/// numbers in memory, for outputs of each index along the others. Collective; throws likewise.
+DatasetLabels open_labels_along(const std::string& name, const std::vector<int>& along,
+                                DatasetView& view, Run& run);
 
 }  // namespace warpfold::pipeline

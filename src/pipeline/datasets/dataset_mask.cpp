@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
+#include <iterator>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/base/text.hpp"
 #include "core/layout/partition.hpp"
-#include "core/values/value_filters.hpp"
 #include "cpu/chunks/bit_runs.hpp"
 #include "cpu/chunks/element_decoder.hpp"
 #include "cpu/kernels/kernels.hpp"
@@ -19,7 +20,7 @@
 #include "cpu/reduce/chunk_reducer.hpp"
 #include "cpu/reduce/range_reducer.hpp"
 #include "pipeline/datasets/shared_elements.hpp"
-#include "pipeline/meaning/matching.hpp"
+#include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -27,80 +28,15 @@ namespace {
 
 constexpr auto word_bits = static_cast<std::uint64_t>(Mask::word_bits);
 
-std::string text_of(std::span<const std::uint64_t> shape) {
-  return "(" + joined(shape, ", ") + ")";
-}
-
-/// Counts the last dimensions that two shapes have in common.
-std::size_t common_dimensions(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
-  return static_cast<std::size_t>(std::mismatch(a.rbegin(), a.rend(), b.rbegin(), b.rend()).first -
-                                  a.rbegin());
-}
-
-}  // namespace
-
-Selection selection_beside(const std::string& option, const io::DatasetInfo& mask,
-                           const io::DatasetInfo& masked) {
-  const std::span<const std::uint64_t> shape = mask.stored_shape;
-  const std::size_t common = common_dimensions(shape, masked.stored_shape);
-  const std::size_t leading = shape.size() - common;
-  const bool is_null = shape.empty() && mask.elements == 0;
-  if (is_null || std::ranges::any_of(shape.first(leading), [](auto extent) { return extent != 1; }))
-    throw usage_error(
-        "`" + option + "` '" + mask.name + "' does not fit dataset '" + masked.name + "'",
-        is_null ? "it has no elements"
-                : text_of(shape) + " is not the shape of the last dimensions of " +
-                      text_of(masked.stored_shape),
-        "Name a dataset of the same shape, or of that of the last dimensions.");
-  Selection selection(leading, Slice{0, 1, 1, true});
-  const Selection of_masked = io::selection_of(masked);
-  selection.insert(selection.end(), of_masked.end() - static_cast<std::ptrdiff_t>(common),
-                   of_masked.end());
-  return selection;
-}
-
-std::string match_beside(const std::string& option, const io::DatasetInfo& mask,
-                         const io::DatasetInfo& masked, Matching matching,
-                         std::optional<std::size_t> line_along) {
-  if (matching == Matching::position) return "";
-  const Selection selection = io::selection_of(masked);
-  std::vector<SharedDimension> shared;
-  if (line_along) {
-    shared.push_back({*line_along, 0, selection[*line_along]});
-  } else {
-    const std::size_t common = common_dimensions(mask.stored_shape, masked.stored_shape);
-    for (std::size_t d = 0; d < common; ++d) {
-      const std::size_t of_masked = selection.size() - common + d;
-      shared.push_back({of_masked, mask.stored_shape.size() - common + d, selection[of_masked]});
-    }
-  }
-  Grid grid(masked);
-  Grid other(mask);
-  const std::string described = "`" + option + "` '" + mask.name + "'";
-  const std::string note = require_match(grid, other, shared,
-                                         described + " of '" + mask.file + "' does not fit '" +
-                                             masked.name + "' of '" + masked.file + "'");
-  return note.empty() ? "" : described + " and '" + masked.name + "': " + note;
-}
-
-namespace {
-
-Selection selection_of_mask(const io::DatasetInfo& mask, const io::DatasetInfo& masked) {
-  Selection selection = selection_beside("mask", mask, masked);
-  const std::uint64_t elements = product(counts_of(selection));
-  if (elements > 8 * max_mask_bytes)
-    throw Error("cannot take `mask` '" + mask.name + "'",
-                "each rank has it in memory, " + std::to_string(ceil_div(elements, 8)) +
-                    " bytes, of which there may be " + std::to_string(max_mask_bytes),
-                "Select a part of the dataset, or name a mask of its last dimensions.");
-  return selection;
-}
-
-/// Returns what leaves out 0, too, of a mask's values.
-Decoding without_zero(Decoding decoding, ElementType stored) {
-  const ElementType values = decoding.value_type(stored);
-  decoding.values = filter_of_conditions(std::vector<std::string>{"!=0"}, values);
-  return decoding;
+/// Throws where a mask of a range of dimensions would take too much memory.
+void require_space(const std::string& name, DimensionRange range,
+                   std::span<const std::uint64_t> shape) {
+  const std::uint64_t elements = range.elements(shape);
+  if (elements <= 8 * max_mask_bytes) return;
+  throw Error("cannot take `mask` '" + name + "'",
+              "each rank has it in memory, " + std::to_string(ceil_div(elements, 8)) +
+                  " bytes, of which there may be " + std::to_string(max_mask_bytes),
+              "Select a part of the dataset, or name a mask of fewer of its dimensions.");
 }
 
 /// Sets the bits of elements that count; threads may set bits of the same words.
@@ -109,7 +45,7 @@ class BitSetter final : public cpu::RangeSink {
   BitSetter(const cpu::Kernels& kernels, ElementFormat format, const Decoding& decoding,
             std::span<std::uint64_t> words)
       : element_bytes_(size_of(format.type)),
-        decoder_(cpu::make_element_decoder(kernels, format, without_zero(decoding, format.type))),
+        decoder_(cpu::make_element_decoder(kernels, format, decoding)),
         words_(words) {}
 
   void reduce(const std::byte* elements, std::uint64_t n,
@@ -141,36 +77,75 @@ class BitSetter final : public cpu::RangeSink {
       std::vector<std::uint64_t>(cpu::words_of(cpu::block_elements), ~std::uint64_t{0});
 };
 
-}  // namespace
-
-MaskName parse_mask_name(const std::string& option, const std::string& text,
-                         const std::string& file) {
-  constexpr std::string_view separator = "::";
-  const std::size_t place = text.rfind(separator);
-  const bool in_other_file = place != std::string::npos;
-  MaskName name{in_other_file ? text.substr(0, place) : file,
-                in_other_file ? text.substr(place + separator.size()) : text};
-  if (name.file.empty() || name.dataset.empty())
-    throw usage_error("bad `" + option + "` '" + text + "'", "it names no dataset",
-                      "Give DATASET, or FILE::DATASET of another file.");
-  return name;
+/// Returns bits of a range of dimensions that repeat those of `dimensions` in it.
+std::vector<std::uint64_t> repeated(const std::vector<std::uint64_t>& words,
+                                    std::span<const std::size_t> dimensions, DimensionRange range,
+                                    std::span<const std::uint64_t> shape) {
+  std::vector<std::uint64_t> target(ceil_div(range.elements(shape), word_bits));
+  for_each_repeated(shape, dimensions, range, [&](std::uint64_t place, std::uint64_t index) {
+    target[place / word_bits] |= (words[index / word_bits] >> index % word_bits & 1)
+                                 << place % word_bits;
+  });
+  return target;
 }
 
-io::Dataset open_mask(const std::string& name, const io::DatasetInfo& masked, Matching matching) {
-  const auto [file, dataset] = parse_mask_name("mask", name, masked.file);
-  io::Dataset mask(file, dataset);
-  mask.take_as_unsigned();
-  const Selection selection = selection_of_mask(mask.info(), masked);
-  mask.add_note(match_beside("mask", mask.info(), masked, matching));
-  mask.select(selection);
+std::vector<std::size_t> dimensions_of(DimensionRange range) {
+  std::vector<std::size_t> dimensions(range.end - range.first);
+  std::iota(dimensions.begin(), dimensions.end(), range.first);
+  return dimensions;
+}
+
+bool is_whole(std::span<const std::size_t> dimensions, DimensionRange range) {
+  return dimensions.size() == range.end - range.first;
+}
+
+}  // namespace
+
+std::vector<NamedCondition> conditions_beside(const ViewOptions& options, const std::string& file) {
+  std::vector<NamedCondition> conditions;
+  if (!options.mask.empty()) conditions.push_back(parse_mask(options.mask, file));
+  for (const std::string& text : options.where)
+    if (auto condition = condition_on_other(text)) conditions.push_back(std::move(*condition));
+  return conditions;
+}
+
+OpenMask open_mask(const NamedCondition& condition, const io::DatasetInfo& masked,
+                   Matching matching) {
+  const NamedDataset named = parse_dataset_name(condition.option, condition.dataset, masked.file);
+  OpenMask mask{condition, io::Dataset(named.file, named.dataset), {}};
+  mask.dataset.take_as_unsigned();
+  const SharedPart part =
+      shared_part(condition.option, named, mask.dataset.info(), masked, matching);
+  mask.dimensions = shared_with_view(part, masked);
+  require_space(mask.dataset.info().name, range_of(mask.dimensions, masked.shape), masked.shape);
+  mask.dataset.add_note(
+      match_beside(condition.option, mask.dataset.info(), masked, matching, part.dimensions));
+  mask.dataset.select(part.selection);
   return mask;
 }
 
-DatasetMask::DatasetMask(io::Dataset dataset, const Decoding& decoding, Run& run)
-    : dataset_(std::move(dataset)), words_(ceil_div(dataset_.info().elements, word_bits)) {
-  read_into(words_, dataset_, run, [&](const cpu::Kernels& kernels) {
-    return BitSetter(kernels, dataset_.info().format, decoding, words_);
+std::uint64_t DatasetMask::take(io::Dataset& dataset, std::span<const std::size_t> dimensions,
+                                const Decoding& decoding, Run& run) {
+  const io::DatasetInfo& info = dataset.info();
+  std::vector<std::uint64_t> words(ceil_div(info.elements, word_bits));
+  read_into(words, dataset, run, [&](const cpu::Kernels& kernels) {
+    return BitSetter(kernels, info.format, decoding, words);
   });
+  std::uint64_t counting = 0;
+  for (const std::uint64_t word : words) counting += static_cast<unsigned>(std::popcount(word));
+  const std::vector<std::size_t> own = dimensions_of(range_);
+  std::vector<std::size_t> both;
+  std::ranges::set_union(own, dimensions, std::back_inserter(both));
+  const DimensionRange range = range_of(both, shape_);
+  run_on_all(run.communicator, [&] { require_space(info.name, range, shape_); });
+  if (!is_whole(dimensions, range)) words = repeated(words, dimensions, range, shape_);
+  if (words_.empty())
+    words_ = words;
+  else if (!is_whole(own, range))
+    words_ = repeated(words_, own, range, shape_);
+  range_ = range;
+  for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= words[i];
+  return counting;
 }
 
 }  // namespace warpfold::pipeline

@@ -66,18 +66,49 @@ void note_unwritten_chunks(const DatasetView& view, Run& run) {
   });
 }
 
-/// Collective; throws the same Error on every rank.
-void put_mask(DatasetView& view, const std::string& mask, Run& run) {
+/// Notes a mask that leaves out more elements than it keeps: it may be one of bad ones.
+std::string note_of_mask(const NamedCondition& mask, std::uint64_t kept, std::uint64_t elements) {
+  const std::uint64_t left_out = elements - kept;
+  if (left_out <= kept) return "";
+  return "`mask` '" + mask.text + "' skips " + std::to_string(left_out) + " of " +
+         std::to_string(elements) + " elements, more than it keeps.";
+}
+
+/// Leaves out elements by one condition. Collective; throws the same Error on every rank.
+void put_condition(DatasetView& view, const NamedCondition& condition, DatasetMask& mask,
+                   Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  io::Dataset dataset =
-      open_everywhere([&] { return open_mask(mask, view.info(), view.match); }, communicator);
+  std::vector<std::size_t> dimensions;
+  ViewOptions meets;
+  const auto open = [&] {
+    OpenMask opened = open_mask(condition, view.info(), view.match);
+    dimensions = opened.dimensions;
+    meets.where = {condition.condition};
+    return std::move(opened.dataset);
+  };
+  io::Dataset dataset = open_everywhere(open, communicator);
+  dimensions = dimensions_of_root(dimensions, communicator);
   view.add_auxiliary(dataset, run);
-  Interpretation nonzero;
-  interpret_everywhere(nonzero, dataset.info(), {}, communicator);
+  Interpretation meaning;
+  interpret_everywhere(meaning, dataset.info(), meets, communicator);
   while_unchanged(view, communicator, [&] {
-    view.mask = std::make_shared<DatasetMask>(std::move(dataset), nonzero.decoding, run);
+    const std::uint64_t kept = mask.take(dataset, dimensions, meaning.decoding, run);
+    if (condition.option == "mask")
+      run.note(note_of_mask(condition, kept, dataset.info().elements));
   });
-  view.decoding.mask = view.mask->bits();
+}
+
+/// Leaves out elements as datasets beside the view tell. Collective; throws the same Error on every
+/// rank.
+void put_mask(DatasetView& view, const ViewOptions& options, Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
+  std::vector<NamedCondition> conditions;
+  run_on_root(communicator, [&] { conditions = conditions_beside(options, view.info().file); });
+  conditions.resize(mpi::broadcast(std::uint64_t{conditions.size()}, communicator));
+  const auto mask = std::make_shared<DatasetMask>(view.info().shape);
+  for (const NamedCondition& each : conditions) put_condition(view, each, *mask, run);
+  view.mask = mask;
+  view.decoding.mask = mask->bits();
 }
 
 }  // namespace
@@ -153,7 +184,7 @@ DatasetView open_view(const std::string& file, const std::string& name, const Vi
     return view;
   });
   run.choose_backend_for(opened.info());
-  if (!options.mask.empty()) run.opening.time(0, [&] { put_mask(opened, options.mask, run); });
+  if (!names_beside(options).empty()) run.opening.time(0, [&] { put_mask(opened, options, run); });
   return opened;
 }
 

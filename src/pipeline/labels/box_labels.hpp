@@ -28,7 +28,7 @@ class BoxLabels {
 
   /// Returns the numbers of the last box's places, or no_label: that of the element at place p is
   /// places()[p % places().size()].
-  std::span<const std::uint32_t> places() const { return places_; }
+  std::span<const std::uint32_t> places() const { return repeats_ ? repeated_ : places_; }
 
   /// Forgets all numbers.
   void restart();
@@ -46,15 +46,28 @@ class BoxLabels {
     cpu::LabelDecoder decoder;
   };
 
+  /// Numbers outputs of labels for each index along other dimensions; returns likewise.
+  bool number_outputs(const Hyperslab& box);
+
+  /// Returns what the indices of a box along these dimensions add to the number of an output.
+  std::vector<std::uint64_t> output_offsets(const Hyperslab& box) const;
+
+  /// Repeats the numbers of the labels of a box along its dimensions that the labels lack, behind
+  /// the first that they have.
+  void repeat(const Hyperslab& box);
+
   void number_stored_labels(const Hyperslab& box);
   void number_labels_in_memory(const Hyperslab& box);
 
   LabelJob& job_;
+  const bool repeats_;
   StageTimer& numbering_;
   std::optional<StoredLabels> stored_labels_;
   LabelNumbers numbers_;
   std::optional<Hyperslab> numbered_;  ///< the labels that `places_` has
+  std::vector<std::uint64_t> counts_;  ///< the extents of the box whose places these are
   std::vector<std::uint32_t> places_;
+  std::vector<std::uint32_t> repeated_;  ///< in place of `places_`, where labels lack dimensions
 };
 
 }  // namespace warpfold::pipeline

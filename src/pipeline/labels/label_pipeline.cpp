@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -55,8 +54,13 @@ void combine(LabelTotals& totals, const mpi::Communicator& communicator) {
 WorkNeeds needs_of(const io::DatasetInfo& info, const DatasetLabels& labels, const Run& run) {
   const std::uint64_t by_cores = run.place.gpu ? 0 : 1;
   if (mpi::minimum({by_cores}, run.communicator).front() == 0) return {.items = Items::boxes};
-  std::vector<int> along(info.shape.size() - labels.shape.size());
-  std::iota(along.begin(), along.end(), 0);
+  const auto is_apart = [&](std::size_t d) {
+    return std::ranges::count(labels.dimensions, d) > 0 ||
+           (labels.outputs && std::ranges::count(labels.outputs->kept, d) > 0);
+  };
+  std::vector<int> along;
+  for (std::size_t d = 0; d < info.shape.size(); ++d)
+    if (!is_apart(d)) along.push_back(static_cast<int>(d));
   return {.items = Items::parts_of_tiles,
           .array = AxisShape(info.shape, along),
           .max_outputs = info.elements};
@@ -69,7 +73,7 @@ std::unique_ptr<LabelEngine> make_engine(LabelJob& job, const WorkPlan& plan, Ru
   if (job.boxes.box_extents().empty()) return nullptr;
   return run.backend.get().make_label_engine(
       staging_plan(plan, job.elements, job.view.decoding, run), job.needs,
-      product(job.labels.shape));
+      product(job.labels.outputs ? job.labels.outputs->shape : job.labels.shape));
 }
 
 /// Adds what the engine has to the rank's totals.

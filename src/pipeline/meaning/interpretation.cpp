@@ -16,6 +16,7 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/number_attributes.hpp"
 #include "io/hdf5/netcdf_variable.hpp"
+#include "pipeline/meaning/dataset_name.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -201,7 +202,8 @@ Interpretation interpret(const io::StoredDataset& info, const ViewOptions& optio
   }
   result.decoding.stored =
       filter_of_stored(applied.fill_values, applied.valid_min, applied.valid_max, type);
-  result.decoding.values = filter_of_conditions(options.where, result.decoding.value_type(type));
+  result.decoding.values =
+      filter_of_conditions(own_conditions(options.where), result.decoding.value_type(type));
   return result;
 }
 

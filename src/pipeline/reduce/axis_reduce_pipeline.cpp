@@ -164,9 +164,14 @@ std::vector<int> dimensions_of(const Factors& factors, std::span<const std::uint
 /// Returns the array with the axes of factors, which cores go by. Collective.
 AxisShape with_factors(AxisShape array, const Factors& factors, const Run& run) {
   const std::uint64_t by_cores = factors.any() && !run.place.gpu ? 1 : 0;
-  if (mpi::minimum({by_cores}, run.communicator).front() == 1)
-    std::ranges::set_intersection(array.along, dimensions_of(factors, array.shape),
-                                  std::back_inserter(array.factor_axes.emplace()));
+  if (mpi::minimum({by_cores}, run.communicator).front() == 0) return array;
+  std::vector<int> axes;
+  std::ranges::set_intersection(array.along, dimensions_of(factors, array.shape),
+                                std::back_inserter(axes));
+  // Rows of few elements a factor stay in their order, which is that of the memory.
+  constexpr std::uint64_t least_rows = 8;
+  const std::uint64_t factor_rows = product(extents_of(array.shape, axes));
+  if (factor_rows > 0 && array.rows() / factor_rows >= least_rows) array.factor_axes = axes;
   return array;
 }
 

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/text.hpp"
 #include "core/results/statistic_table.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "pipeline/datasets/axis_labels.hpp"
@@ -36,20 +35,6 @@ void require_rows(const AxisShape& array, const ReduceOptions& options) {
   if (!options.quantiles.empty())
     throw Error("there are no quantiles along these axes", "they hold no elements",
                 "Ask for `statistics` alone.");
-}
-
-std::string axes_text(const AxisShape& array) {
-  std::vector<std::string> axes;
-  for (const int axis : array.along) axes.push_back(std::to_string(axis));
-  return joined(axes, ",");
-}
-
-/// Returns the axes' names where each has one, otherwise none. For one rank.
-std::vector<std::string> axis_names(const AxisShape& array, const io::DatasetInfo& info) {
-  const std::vector<std::string> all = dimension_names(info);
-  std::vector<std::string> names;
-  for (const int axis : array.along) names.push_back(all[static_cast<std::size_t>(axis)]);
-  return std::ranges::count(names, "") == 0 ? names : std::vector<std::string>{};
 }
 
 /// Tells the shape of an output as it is stored.
@@ -148,7 +133,8 @@ std::size_t place_of_groups(const AxisShape& array, const ReduceOptions& options
 
 }  // namespace
 
-AxisReduction prepare(const AlongAxes& task, DatasetView view, ReduceOptions options, Run& run) {
+AxisReduction prepare_rows(const AlongAxes& task, DatasetView view, ReduceOptions options,
+                           Run& run) {
   const bool has_elements =
       std::ranges::any_of(options.statistics, &StatisticRow::is_extremum, row_of) ||
       (!options.quantiles.empty() && gives_elements(options.quantile_method));
@@ -168,7 +154,6 @@ AxisReduction prepare(const AlongAxes& task, DatasetView view, ReduceOptions opt
     require_rows(*array, options);
     result.output_shape = stored_shape(*array, options);
     set_shape(file, result.output_shape, options.storage);
-    if (run.communicator.is_root()) result.axis_names = axis_names(*array, view.info());
   });
   if (file.added) file.added->place = place_of_groups(*array, options);
   std::optional<DatasetFactors> factors;
@@ -188,11 +173,9 @@ ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
   io::DatasetText input;
   run_on_root(run.communicator,
               [&] { input = io::read_dataset_text(view.info().file, view.info().name); });
+  describe_axes(array.along, view, result, file, run);
   add_outputs(file, view, options, result, input);
   mark_reduced(file, array, options);
-  file.text_attributes.emplace_back("warpfold_axis", axes_text(array));
-  if (!result.axis_names.empty())
-    file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names, ","));
   if (options.every.is_given())
     file.text_attributes.emplace_back("warpfold_every", options.every.window.empty()
                                                             ? std::to_string(options.every.indices)
@@ -211,7 +194,6 @@ ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
   add_up(stages, staged.finish(run.monitor, run.place.threads));
 
   describe_view(view, result);
-  result.axes = array.along;
   result.report = report_of(run, stages, start);
   return result;
 }

@@ -28,7 +28,8 @@ struct AxisReduction {
 };
 
 /// Throws where the options don't fit the dataset. Collective; throws the same Error on every rank.
-AxisReduction prepare(const AlongAxes& task, DatasetView view, ReduceOptions options, Run& run);
+AxisReduction prepare_rows(const AlongAxes& task, DatasetView view, ReduceOptions options,
+                           Run& run);
 
 /// Reduces into an output file. Collective; the result counts on the root alone. Throws the same
 /// Error on every rank.

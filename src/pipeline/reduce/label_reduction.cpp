@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -10,8 +11,10 @@
 #include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "io/output/output_target.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/labels/label_pipeline.hpp"
 #include "pipeline/reduce/reduce_outputs.hpp"
+#include "pipeline/regions/axis_shape.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "warpfold/core/error.hpp"
@@ -40,7 +43,10 @@ std::vector<LabelSummary> summaries_of(const LabelTotals& totals, const LabelRed
 /// The dimension of outputs that labels make, called as their dataset is.
 io::OutputDimension dimension_of(const LabelTotals& totals, const DatasetLabels& labels) {
   io::OutputDimension dimension{labels.name, labels.type};
-  for (const std::uint64_t key : totals.labels()) {
+  const std::span<const std::uint64_t> keys =
+      labels.outputs ? std::span<const std::uint64_t>(labels.keys) : totals.labels();
+  if (labels.outputs) dimension.place = labels.outputs->place;
+  for (const std::uint64_t key : keys) {
     const std::uint64_t bits = bits_of_key(key, labels.type);
     if (labels.texts.empty())
       dimension.numbers.push_back(bits);
@@ -54,7 +60,10 @@ io::OutputDimension dimension_of(const LabelTotals& totals, const DatasetLabels&
 void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult& result, Run& run,
                   OutputFile& output_file, std::vector<StageTiming>& stages) {
   const mpi::Communicator& communicator = run.communicator;
-  result.output_shape = {mpi::broadcast(std::uint64_t{totals.labels().size()}, communicator)};
+  if (work.labels.outputs)
+    result.output_shape = work.labels.outputs->shape;
+  else
+    result.output_shape = {mpi::broadcast(std::uint64_t{totals.labels().size()}, communicator)};
   io::DatasetText input;
   run_on_all(communicator, [&] {
     result.outputs = outputs_of(work.file.dataset, work.view.value_type(), work.options);
@@ -62,6 +71,7 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
     input = io::read_dataset_text(work.view.info().file, work.view.info().name);
     work.file.added = dimension_of(totals, work.labels);
   });
+  if (!work.along.empty()) describe_axes(work.along, work.view, result, work.file, run);
   add_outputs(work.file, work.view, work.options, result, input);
   work.file.text_attributes.emplace_back("warpfold_by", work.options.by);
   ArrayOutput staged =
@@ -81,19 +91,54 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
 
 }  // namespace
 
-LabelReduction prepare(const ByLabels& task, DatasetView view, ReduceOptions options, Run& run) {
-  DatasetLabels labels = open_labels(options.by, view, run);
-  LabelReduction work{task, std::move(view), std::move(options), std::move(labels), {}};
-  if (!task.makes_datasets) return work;
+namespace {
+
+/// Describes the output, whose shape has as many dimensions as `shape`. Collective.
+void describe_file(LabelReduction& work, const std::vector<std::uint64_t>& shape, Run& run) {
   if (may_leave_out_elements(work.view, work.options) &&
       std::ranges::any_of(work.options.statistics, &StatisticRow::is_extremum, row_of))
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
   work.file = describe_output(work.options.output, work.view.info(), {}, run);
   work.file.inputs.merge(work.view.auxiliary_files);
-  run_on_all(run.communicator, [&] { set_shape(work.file, {0}, work.options.storage); });
+  run_on_all(run.communicator, [&] { set_shape(work.file, shape, work.options.storage); });
+  int axis = 0;
   for (io::CarriedDimension& dimension : work.file.dimensions)
-    dimension.fate = io::CarriedDimension::Fate::merged;
+    if (work.along.empty() ||
+        (!dimension.selected.dropped && std::ranges::count(work.along, axis++) > 0))
+      dimension.fate = io::CarriedDimension::Fate::merged;
   run_on_root(run.communicator, [&] { io::require_writable_target(work.file); });
+}
+
+void require_labels_alone(const ReduceOptions& options) {
+  const auto refuse = [](const std::string& option) {
+    throw usage_error("`" + option + "` does not support `by` of labels along several axes", "",
+                      "Omit one of them, or name labels along one axis.");
+  };
+  if (!options.quantiles.empty()) refuse("quantiles");
+  if (!options.weights.empty()) refuse("weights");
+  if (!options.times.empty()) refuse("times");
+  if (options.keep_dimensions) refuse("keep_dimensions");
+}
+
+}  // namespace
+
+LabelReduction prepare(const ByLabels& task, DatasetView view, ReduceOptions options, Run& run) {
+  DatasetLabels labels = open_labels(options.by, view, run);
+  LabelReduction work{task, std::move(view), std::move(options), std::move(labels), {}, {}};
+  if (task.makes_datasets) describe_file(work, {0}, run);
+  return work;
+}
+
+LabelReduction prepare_labels_along(DatasetView view, ReduceOptions options, Run& run) {
+  const std::vector<std::int64_t> axes = axis_numbers(options.axes, view.info(), run.communicator);
+  std::vector<int> along;
+  run_on_all(run.communicator, [&] {
+    require_labels_alone(options);
+    along = resolve_axes(axes, view.info().shape);
+  });
+  DatasetLabels labels = open_labels_along(options.by, along, view, run);
+  LabelReduction work{{true}, std::move(view), std::move(options), std::move(labels), {}, along};
+  describe_file(work, work.labels.outputs->shape, run);
   return work;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <vector>
 
 #include "io/output/output.hpp"
 #include "pipeline/datasets/dataset_labels.hpp"
@@ -18,12 +19,17 @@ struct LabelReduction {
   DatasetView view;
   ReduceOptions options;
   DatasetLabels labels;
-  io::OutputSpec file;  ///< if results are datasets
+  io::OutputSpec file;          ///< if results are datasets
+  std::vector<int> along = {};  ///< axes, if labels are those of several
 };
 
 /// Throws where the options don't fit the dataset, or the output can't be written. Collective;
 /// throws the same Error on every rank.
 LabelReduction prepare(const ByLabels& task, DatasetView view, ReduceOptions options, Run& run);
+
+/// Does so where labels have several of the axes along which elements are reduced. Collective;
+/// throws likewise.
+LabelReduction prepare_labels_along(DatasetView view, ReduceOptions options, Run& run);
 
 /// Reduces to numbers, or into the output file where that has a path. Collective; the result counts
 /// on the root alone. Throws the same Error on every rank.

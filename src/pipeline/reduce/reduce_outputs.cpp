@@ -7,11 +7,14 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "core/results/quantile.hpp"
 #include "core/results/statistic_table.hpp"
 #include "core/values/value_filters.hpp"
 #include "mpi/combine.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/meaning/statistic_text.hpp"
+#include "pipeline/run/collective.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -129,6 +132,22 @@ void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,
   run.note("no element of '" + dataset + "' counts in " + std::to_string(count) +
            (options.empty == "auto" ? " of the sums: they are 0. Choose another value with `empty`."
                                     : " of the sums: they are " + options.empty + "."));
+}
+
+void describe_axes(const std::vector<int>& along, const DatasetView& view, ReduceResult& result,
+                   io::OutputSpec& file, Run& run) {
+  result.axes = along;
+  run_on_root(run.communicator, [&] {
+    const std::vector<std::string> all = dimension_names(view.info());
+    for (const int axis : along) result.axis_names.push_back(all[static_cast<std::size_t>(axis)]);
+    // None where one is missing.
+    if (std::ranges::count(result.axis_names, "") > 0) result.axis_names.clear();
+  });
+  std::vector<std::string> axes;
+  for (const int axis : along) axes.push_back(std::to_string(axis));
+  file.text_attributes.emplace_back("warpfold_axis", joined(axes, ","));
+  if (!result.axis_names.empty())
+    file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names, ","));
 }
 
 void describe_view(const DatasetView& view, ReduceResult& result) {

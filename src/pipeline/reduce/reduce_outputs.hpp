@@ -33,6 +33,10 @@ std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
 void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,
                           const ReduceOptions& options, Run& run);
 
+/// Says in a result, and in an output, along which axes elements are reduced. Collective.
+void describe_axes(const std::vector<int>& along, const DatasetView& view, ReduceResult& result,
+                   io::OutputSpec& file, Run& run);
+
 /// Says in a result what was reduced.
 void describe_view(const DatasetView& view, ReduceResult& result);
 

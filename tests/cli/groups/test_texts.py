@@ -136,9 +136,10 @@ def test_groups_of_texts_of_several_files(folder):
 
 
 def test_texts_that_do_not_fit_are_refused(path):
-    write(path, (8, 9), "variable", {}, (8,))
     words = ["reduce", path, "x", "--by", "labels/region"]
-    support.fail(*words, code=2, mentions=["labels/region", "does not fit", "(8)"], ranks=2)
+    write(path, (8, 9), "variable", {}, (7,))
+    support.fail(*words, code=2, mentions=["labels/region", "does not fit", "(7)"], ranks=2)
+    write(path, (8, 9), "variable", {}, (8,))
     out = path.with_name("out.h5")
     support.fail(*words, "--axis", 1, "-o", out, code=2, mentions=["8 elements", "9 indices"])
     write(path, (8, 9), "variable")

@@ -23,8 +23,10 @@ constexpr std::uint64_t first_index = (std::uint64_t{1} << 40) + 7;
 struct SampleMask {
   std::vector<std::uint64_t> words;
   std::uint64_t period;
+  std::uint64_t stride;
 
-  SampleMask(std::uint64_t bits, unsigned seed) : words(bits / 64 + 1), period(bits) {
+  SampleMask(std::uint64_t bits, std::uint64_t elements_of_bit, unsigned seed)
+      : words(bits / 64 + 1), period(bits), stride(elements_of_bit) {
     std::mt19937_64 random(seed);
     for (std::uint64_t i = 0; i < bits;) {
       const std::uint64_t end = std::min(bits, i + 1 + random() % 90);
@@ -35,7 +37,7 @@ struct SampleMask {
 
   Decoding decoding() const {
     Decoding decoding;
-    decoding.mask = {words.data(), period};
+    decoding.mask = {words.data(), period, stride};
     return decoding;
   }
 };
@@ -45,8 +47,17 @@ class CudaMask : public BothBackends {
   /// test(elements, stored format, mask) of the parameter's type.
   template <class Test>
   static void with_masks(std::uint64_t elements, Test&& test) {
-    for (const std::uint64_t period : {std::uint64_t{1}, std::uint64_t{1000}, elements + 3}) {
-      const SampleMask mask(period, static_cast<unsigned>(elements + period));
+    struct Repeated {
+      std::uint64_t period;
+      std::uint64_t stride;
+    };
+    for (const auto [period, stride] : {Repeated{1, 1},
+                                        {1000, 1},
+                                        {elements + 3, 1},
+                                        {1000, 3},
+                                        {elements / 3 + 1, 3},
+                                        {5, 130}}) {
+      const SampleMask mask(period, stride, static_cast<unsigned>(elements + period));
       const ByteOrder order = period == 1000 ? ByteOrder::big : ByteOrder::little;
       visit_element_type(GetParam(), [&](auto element) {
         using T = decltype(element);

@@ -237,14 +237,14 @@ def test_info_tells_of_a_mask(folder):
 
 
 def test_masks_that_can_not_be(folder):
-    path = masked_file(folder, np.zeros((3, 4)), np.zeros(3, "u1"))
+    path = masked_file(folder, np.zeros((3, 4)), np.zeros(5, "u1"))
     add(path, "text", "land")
     add(path, "deep", np.zeros((2, 3, 4)))
     with h5py.File(path, "a") as file:
         file["null"] = h5py.Empty("f4")
     for command in ("reduce", "info"):
         for name, code, mentions in (
-            ("mask", 2, ["--mask", "(3)", "(3, 4)"]), ("deep", 2, ["(2, 3, 4)"]),
+            ("mask", 2, ["--mask", "(5)", "(3, 4)"]), ("deep", 2, ["(2, 3, 4)"]),
             ("null", 2, ["no elements"]), ("text", 1, ["text", "string"]), ("none", 1, ["none"]),
             (folder / "gone.h5::mask", 1, ["gone.h5"]), ("", 2, ["--mask"]), ("a.h5::", 2, ["a.h5::"]),
         ):  # fmt: skip

@@ -1,4 +1,4 @@
-#include "pipeline/datasets/plan.hpp"
+#include "pipeline/plan/plan.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,229 @@
+#include "pipeline/datasets/shared_dimensions.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/base/text.hpp"
+#include "core/layout/hyperslab.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
+#include "warpfold/core/error.hpp"
+
+namespace warpfold::pipeline {
+namespace {
+
+using Dimensions = std::vector<std::size_t>;
+using Names = std::vector<io::DimensionName>;
+
+std::string text_of(std::span<const std::uint64_t> shape) {
+  std::string text(1, '(');
+  text += joined(shape, ", ");
+  return text += ')';
+}
+
+/// Finds the dimensions of a dataset that are those of one beside it, behind leading ones that are
+/// ignored.
+class DimensionFinder {
+ public:
+  DimensionFinder(const std::string& option, const io::DatasetInfo& beside,
+                  const io::DatasetInfo& dataset)
+      : option_(option),
+        beside_(beside),
+        dataset_(dataset),
+        shape_(beside.stored_shape),
+        other_shape_(dataset.stored_shape) {
+    if (shape_.empty() && beside.elements == 0)
+      refuse("it has no elements",
+             "Name a dataset of the same shape, or of some of its dimensions.");
+  }
+
+  Dimensions find(std::span<const Axis> named, Matching matching, bool prefers_name) const {
+    if (!named.empty()) return those(named);
+    const std::optional<Dimensions> last = last_ones();
+    const bool goes_by_name = prefers_name && shape_.size() == 1;
+    if (last && matching == Matching::position && !goes_by_name) return *last;
+    if (shape_.empty() || other_shape_.empty()) return last ? *last : only_ones();
+    const Grid grid(dataset_);
+    const Grid of_beside(beside_);
+    if (last && !goes_by_name && have_same_names(grid, of_beside, *last)) return *last;
+    if (const auto same = same_names(grid, of_beside)) return *same;
+    return last ? *last : only_ones();
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why, const std::string& advice) const {
+    throw usage_error(
+        "`" + option_ + "` '" + beside_.name + "' does not fit dataset '" + dataset_.name + "'",
+        why, advice);
+  }
+
+  std::uint64_t leading_ones() const {
+    return static_cast<std::uint64_t>(
+        std::ranges::find_if(shape_, [](auto extent) { return extent != 1; }) - shape_.begin());
+  }
+
+  Dimensions those(std::span<const Axis> named) const {
+    Dimensions dimensions;
+    std::vector<std::uint64_t> extents;
+    for (const Axis& axis : named) {
+      dimensions.push_back(named_dimension(axis, dataset_).number);
+      extents.push_back(other_shape_[dimensions.back()]);
+    }
+    if (std::ranges::adjacent_find(dimensions, std::ranges::greater_equal{}) != dimensions.end())
+      refuse("dimensions behind '@' do not rise", "Name each once, in the dataset's order.");
+    const std::size_t leading = shape_.size() - std::min(shape_.size(), extents.size());
+    if (leading > leading_ones() || !std::ranges::equal(shape_.subspan(leading), extents))
+      refuse(text_of(shape_) + " are not the extents " + text_of(extents) +
+                 " of the dimensions behind '@'",
+             "Name a dataset with these extents, or other dimensions.");
+    return dimensions;
+  }
+
+  /// Returns the last ones, as many as have the extents, if that is all but leading ones of 1.
+  std::optional<Dimensions> last_ones() const {
+    const auto [of_beside, of_other] =
+        std::mismatch(shape_.rbegin(), shape_.rend(), other_shape_.rbegin(), other_shape_.rend());
+    const auto common = static_cast<std::size_t>(of_beside - shape_.rbegin());
+    if (shape_.size() - common > leading_ones()) return std::nullopt;
+    Dimensions dimensions;
+    for (std::size_t d = other_shape_.size() - common; d < other_shape_.size(); ++d)
+      dimensions.push_back(d);
+    return dimensions;
+  }
+
+  /// Returns a dimension's names; a line may be a coordinate, which is called as its dimension.
+  Names names_of(const Grid& grid, std::size_t dimension) const {
+    Names names = grid.names(dimension);
+    if (shape_.size() == 1) names.push_back({beside_.name.substr(beside_.name.rfind('/') + 1), ""});
+    return names;
+  }
+
+  static bool is_called(const Names& some, const Names& names) {
+    return std::ranges::any_of(names, [&](const io::DimensionName& each) {
+      return std::ranges::find(some, each.name, &io::DimensionName::name) != some.end();
+    });
+  }
+
+  bool have_same_names(const Grid& grid, const Grid& of_beside, const Dimensions& last) const {
+    const std::size_t leading = shape_.size() - last.size();
+    for (std::size_t d = 0; d < last.size(); ++d)
+      if (!is_called(grid.names(last[d]), names_of(of_beside, leading + d))) return false;
+    return true;
+  }
+
+  /// Returns the dimensions of the same names and extents, in their order.
+  std::optional<Dimensions> same_names(const Grid& grid, const Grid& of_beside) const {
+    Dimensions dimensions;
+    std::size_t next = 0;
+    for (std::size_t d = 0; d < shape_.size(); ++d) {
+      const Names names = names_of(of_beside, d);
+      std::size_t found = next;
+      while (found < other_shape_.size() &&
+             !(other_shape_[found] == shape_[d] && is_called(grid.names(found), names)))
+        ++found;
+      if (found < other_shape_.size()) {
+        dimensions.push_back(found);
+        next = found + 1;
+      } else if (d >= leading_ones() || !dimensions.empty()) {
+        return std::nullopt;
+      }
+    }
+    return dimensions.empty() ? std::nullopt : std::optional(dimensions);
+  }
+
+  /// Returns the only dimensions that have the extents, in their order.
+  Dimensions only_ones() const {
+    const auto extents = shape_.subspan(leading_ones());
+    Dimensions dimensions;
+    for (std::size_t d = 0; d < other_shape_.size() && dimensions.size() < extents.size(); ++d)
+      if (other_shape_[d] == extents[dimensions.size()]) dimensions.push_back(d);
+    if (extents.empty() || dimensions.size() < extents.size())
+      refuse(text_of(shape_) + " is not the shape of the last dimensions of " +
+                 text_of(other_shape_) + ", nor of others in their order",
+             "Name a dataset of the same shape, or of some of its dimensions.");
+    Dimensions from_last;
+    for (std::size_t d = other_shape_.size(); d-- > 0 && from_last.size() < extents.size();)
+      if (other_shape_[d] == extents[extents.size() - 1 - from_last.size()]) from_last.push_back(d);
+    if (!std::equal(dimensions.begin(), dimensions.end(), from_last.rbegin(), from_last.rend()))
+      refuse(text_of(shape_) + " are the extents of several dimensions of " +
+                 text_of(other_shape_) + ", as " + joined(dimensions, ",") + " and " +
+                 joined(Dimensions(from_last.rbegin(), from_last.rend()), ","),
+             "Name the dimensions behind it, such as '" + beside_.name + "@" +
+                 joined(dimensions, ",") + "'.");
+    return dimensions;
+  }
+
+  const std::string& option_;
+  const io::DatasetInfo& beside_;
+  const io::DatasetInfo& dataset_;
+  std::span<const std::uint64_t> shape_;
+  std::span<const std::uint64_t> other_shape_;
+};
+
+}  // namespace
+
+SharedPart shared_part(const std::string& option, const NamedDataset& named,
+                       const io::DatasetInfo& beside, const io::DatasetInfo& dataset,
+                       Matching matching, bool prefers_name) {
+  const Dimensions found =
+      DimensionFinder(option, beside, dataset).find(named.dimensions, matching, prefers_name);
+  const Selection of_dataset = io::selection_of(dataset);
+  const std::size_t leading = beside.stored_shape.size() - found.size();
+  SharedPart part{Selection(leading, Slice{0, 1, 1, true}), {}};
+  for (std::size_t d = 0; d < found.size(); ++d) {
+    part.selection.push_back(of_dataset[found[d]]);
+    part.dimensions.push_back({found[d], leading + d, of_dataset[found[d]]});
+  }
+  return part;
+}
+
+std::string match_beside(const std::string& option, const io::DatasetInfo& beside,
+                         const io::DatasetInfo& dataset, Matching matching,
+                         const std::vector<SharedDimension>& dimensions) {
+  if (matching == Matching::position) return "";
+  Grid grid(dataset);
+  Grid other(beside);
+  const std::string described = "`" + option + "` '" + beside.name + "'";
+  const std::string note = require_match(grid, other, dimensions,
+                                         described + " of '" + beside.file + "' does not fit '" +
+                                             dataset.name + "' of '" + dataset.file + "'");
+  return note.empty() ? "" : described + " and '" + dataset.name + "': " + note;
+}
+
+std::vector<std::size_t> shared_with_view(const SharedPart& part, const io::DatasetInfo& dataset) {
+  const Selection selection = io::selection_of(dataset);
+  Dimensions dimensions;
+  for (const SharedDimension& each : part.dimensions) {
+    if (each.indices.dropped) continue;
+    const auto before = selection.begin() + static_cast<std::ptrdiff_t>(each.one);
+    dimensions.push_back(static_cast<std::size_t>(std::count_if(
+        selection.begin(), before, [](const Slice& slice) { return !slice.dropped; })));
+  }
+  return dimensions;
+}
+
+std::vector<std::size_t> dimensions_of_root(std::span<const std::size_t> dimensions,
+                                            const mpi::Communicator& communicator) {
+  std::uint64_t bits = 0;
+  for (const std::size_t d : dimensions) bits |= std::uint64_t{1} << d;
+  bits = mpi::broadcast(bits, communicator);
+  Dimensions shared;
+  for (std::size_t d = 0; bits >> d != 0; ++d)
+    if ((bits >> d & 1) != 0) shared.push_back(d);
+  return shared;
+}
+
+std::uint64_t DimensionRange::stride(std::span<const std::uint64_t> shape) const {
+  return std::max<std::uint64_t>(1, product(shape.subspan(end)));
+}
+
+std::uint64_t DimensionRange::elements(std::span<const std::uint64_t> shape) const {
+  return product(shape.subspan(first, end - first));
+}
+
+DimensionRange range_of(std::span<const std::size_t> dimensions,
+                        std::span<const std::uint64_t> shape) {
+  if (dimensions.empty()) return {shape.size(), shape.size()};
+  return {dimensions.front(), dimensions.back() + 1};
+}
+
+}  // namespace warpfold::pipeline
