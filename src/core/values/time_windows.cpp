@@ -117,16 +117,16 @@ TimeWindow window_of_date(const std::string& text, Calendar calendar, const std:
     const std::int64_t month = 12 * year + number(2) - 1;
     return {month_begin(month, calendar), month_begin(month + 1, calendar)};
   }
-  const Instant day{is_month ? day_number(year, number(2), number(3), calendar) : 0, 0};
-  const CalendarTime there = time_of(day, calendar);
+  const Instant midnight{is_month ? day_number(year, number(2), number(3), calendar) : 0, 0};
+  const CalendarTime there = time_of(midnight, calendar);
   if (!is_month || std::array{there.year, there.month, there.day} !=
                        std::array<std::int64_t, 3>{written, number(2), number(3)})
     refuse("the calendar has no " + text);
-  if (!part[4].matched) return {day, {day.day + 1, 0}};
+  if (!part[4].matched) return {midnight, {midnight.day + 1, 0}};
   if (number(4) > 23 || number(5) > 59 || number(6) > 59)
     refuse("'" + text + "' is no time of a clock");
   const std::int64_t seconds = (number(4) * 60 + number(5)) * 60 + number(6);
-  const Instant begin = later(day, 0, seconds * microseconds_per_second);
+  const Instant begin = later(midnight, 0, seconds * microseconds_per_second);
   const std::int64_t length = part[6].matched ? 1 : part[5].matched ? 60 : 3600;
   return {begin, later(begin, 0, length * microseconds_per_second)};
 }
