@@ -10,6 +10,7 @@ namespace warpfold {
 /// How much of an axis makes one output: so many consecutive indices, or those whose times are in
 /// one window of the calendar.
 struct Every {
+  /// Takes a number of consecutive indices, 0 for all.
   Every(std::uint64_t count = 0) : indices(count) {}  // NOLINT(google-explicit-constructor)
 
   /// Takes "year", "season", "month", "day" or "N hours", where 24 is a multiple of N.
@@ -22,6 +23,7 @@ struct Every {
   std::uint64_t indices = 0;  ///< 0: all, or those of a window
   std::string window;         ///< empty: none
 
+  /// Returns whether outputs are of parts of the axis.
   bool is_given() const { return indices > 0 || !window.empty(); }
 };
 
