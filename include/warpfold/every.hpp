@@ -7,8 +7,8 @@
 
 namespace warpfold {
 
-/// How much of an axis makes one output: so many consecutive indices, or those whose times are in
-/// one window of the calendar.
+/// The part of an axis that one output has: a number of consecutive indices, or the indices whose
+/// times are in one window of the calendar.
 struct Every {
   /// Takes a number of consecutive indices, 0 for all.
   Every(std::uint64_t count = 0) : indices(count) {}  // NOLINT(google-explicit-constructor)

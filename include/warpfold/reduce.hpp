@@ -70,7 +70,7 @@ struct ReduceOptions {
   /// are texts such as "2001-03".
   std::string by;
   /// Weights of elements, finite and not negative; those of weight 0 don't count. "DATASET" or
-  /// "FILE::DATASET" of the same dimensions as ViewOptions::mask, named likewise (one dimension
+  /// "FILE::DATASET" of the same dimensions as ViewOptions::mask, and named as it is (one dimension
   /// goes by its name first); or "cos:DIMENSION", the cosine of its coordinate in degrees. A fill
   /// value in it weighs nothing. Statistics: count, sum_of_weights, sum (of products), mean, var
   /// and std; not with `by` of the whole dataset's labels. Empty: none.

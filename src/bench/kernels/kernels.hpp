@@ -36,7 +36,7 @@ inline constexpr std::pair<std::string_view, Pattern> named_patterns[] = {
 void fill(void* elements, ElementType type, Pattern pattern, std::uint64_t count,
           std::uint64_t seed, cudaStream_t stream);
 
-/// How labels are distributed over elements.
+/// The distribution of labels over elements.
 enum class Labelling : std::uint8_t {
   uniform,  ///< every label as often
   skewed,   ///< label i - 1 in proportion to about 1 / i (Zipf's law)

@@ -22,7 +22,7 @@ class TimeUnits {
   std::optional<CalendarTime> time(double number) const;
   std::optional<CalendarTime> time(std::int64_t number) const;
 
-  /// Returns the point in time of a number; none likewise.
+  /// Returns the point in time of a number; nothing if time() returns nothing.
   std::optional<Instant> instant(double number) const;
   std::optional<Instant> instant(std::int64_t number) const;
 

@@ -17,7 +17,7 @@ struct TimeWindow {
   bool holds(const Instant& instant) const { return begin <= instant && instant < end; }
 };
 
-/// How long windows of time are. Those of hours begin at midnight, seasons with December, March,
+/// The length of windows of time. Windows of hours begin at midnight, seasons with December, March,
 /// June and September.
 struct WindowLength {
   enum class Unit : std::uint8_t { hour, month };

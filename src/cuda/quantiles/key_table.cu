@@ -60,8 +60,9 @@ __global__ void __launch_bounds__(key_threads)
   });
 }
 
-/// How warps share a table: each takes some columns, side by side, in some of the rows, for one
-/// fraction. Warps of the same columns and rows follow one another, and find them in the cache.
+/// The share of a table that a warp has: each takes some columns, side by side, in some of the
+/// rows, for one fraction. Warps of the same columns and rows follow one another, and find them in
+/// the cache.
 struct SearchShare {
   std::uint32_t columns;  ///< lanes side by side: a power of two
   std::uint64_t tiles;    ///< parts of the columns

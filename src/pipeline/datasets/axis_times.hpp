@@ -49,7 +49,7 @@ struct SelectedDimension {
 SelectedDimension selected_dimension(const io::DatasetInfo& info, int dimension);
 
 /// Reads the times of the selected indices along a dimension of a view, whose `by` or `every` needs
-/// them. For the root; throws likewise, and a usage Error where there is no coordinate.
+/// them. For the root; throws as read_times(), and a usage Error if there is no coordinate.
 std::vector<std::optional<IndexTime>> times_along(int dimension, DatasetView& view, Run& run,
                                                   const std::string& what);
 
