@@ -107,3 +107,22 @@ def of_several_files(folder):
             layout[...] = h5py.VirtualSource(source, "values", (6,))
             file.create_virtual_dataset("values", layout)
     return {"outer.h5": ["inner.h5", "plain.h5"], "raw.h5": ["raw"], "over.h5": ["raw.h5", "raw"]}
+
+
+GRID = (3, 4)
+
+
+def write_times(path, times, units, calendar, chunks=None, **attributes):
+    """Integers of times and a grid, in a file whose time coordinate has these attributes."""
+    values = np.random.default_rng(1).integers(-(10**6), 10**6, (len(times), *GRID))
+    with h5py.File(path, "w") as file:
+        file["time"] = times
+        file["time"].make_scale("time")
+        file["time"].attrs.update({"units": units, "calendar": calendar, **attributes})
+        file.create_dataset("x", data=values, chunks=chunks)
+        file["x"].dims[0].attach_scale(file["time"])
+        for d, name in ((1, "lat"), (2, "lon")):
+            file[name] = np.arange(float(GRID[d - 1]))
+            file[name].make_scale(name)
+            file["x"].dims[d].attach_scale(file[name])
+    return values

@@ -8,7 +8,9 @@ import h5py
 import numpy as np
 import pytest
 
+import samples
 import support
+from samples import write_times
 
 CALENDARS = ("standard", "gregorian", "proleptic_gregorian", "julian", "noleap", "365_day",
              "all_leap", "366_day", "360_day")  # fmt: skip
@@ -20,7 +22,7 @@ PARTS = {
     "dayofyear": lambda time: time.dayofyr,
     "hour": lambda time: time.hour,
 }
-SHAPE = (3, 4)
+SHAPE = samples.GRID
 
 # In a process of its own: netCDF4 and h5py may have HDF5 libraries that don't go together.
 SAME_AS_XARRAY = """
@@ -34,21 +36,6 @@ assert found.dims == expected.dims == (part, "lat", "lon")
 assert np.array_equal(found[part].values.astype(str), expected[part].values.astype(str))
 assert np.array_equal(found.values, expected.values)
 """
-
-
-def write(path, times, units, calendar, chunks=None, **attributes):
-    values = np.random.default_rng(1).integers(-(10**6), 10**6, (len(times), *SHAPE))
-    with h5py.File(path, "w") as file:
-        file["time"] = times
-        file["time"].make_scale("time")
-        file["time"].attrs.update({"units": units, "calendar": calendar, **attributes})
-        file.create_dataset("x", data=values, chunks=chunks)
-        file["x"].dims[0].attach_scale(file["time"])
-        for d, name in ((1, "lat"), (2, "lon")):
-            file[name] = np.arange(float(SHAPE[d - 1]))
-            file[name].make_scale(name)
-            file["x"].dims[d].attach_scale(file[name])
-    return values
 
 
 def reduce(path, out, by, *words, axis="time", **options):
@@ -80,7 +67,7 @@ def test_times_are_cftimes(tmp_path, calendar, dtype, units):
     random = np.random.default_rng(7)
     step = {"i4": 5, "i2": 200, ">i8": 40_000}.get(dtype, 3.7)
     times = (np.cumsum(random.random(150) * step * 2) - 20 * step).astype(dtype)
-    values = write(tmp_path / "in.nc", times, units, calendar, chunks=(7, *SHAPE))
+    values = write_times(tmp_path / "in.nc", times, units, calendar, chunks=(7, *SHAPE))
     dates = cftime.num2date(times.astype(times.dtype.newbyteorder("=")), units, calendar)
     for ranks, (part, of) in enumerate(PARTS.items()):
         found, labels = reduce(tmp_path / "in.nc", tmp_path / "out.nc", part, ranks=1 + ranks % 5)
@@ -92,14 +79,14 @@ def test_times_are_cftimes(tmp_path, calendar, dtype, units):
 @pytest.mark.parametrize("part", PARTS)
 def test_outputs_are_xarrays(tmp_path, part):
     times = np.arange(900) * 17.0
-    write(tmp_path / "in.nc", times, "hours since 1999-11-20", "standard")
+    write_times(tmp_path / "in.nc", times, "hours since 1999-11-20", "standard")
     reduce(tmp_path / "in.nc", tmp_path / "out.nc", part, "--ops", "max", ranks=2)
     subprocess.run([sys.executable, "-c", SAME_AS_XARRAY, tmp_path / "in.nc", tmp_path / "out.nc",
                     part], check=True)  # fmt: skip
 
 
 def test_labels_of_any_integers(tmp_path):
-    values = write(tmp_path / "in.nc", np.arange(40), "days since 2000-01-01", "standard")
+    values = write_times(tmp_path / "in.nc", np.arange(40), "days since 2000-01-01", "standard")
     labels = np.random.default_rng(2).integers(-3, 4, 40).astype(">i2")
     labels[[5, 9]] = -99
     with h5py.File(tmp_path / "in.nc", "a") as file:
@@ -120,7 +107,7 @@ def test_labels_of_any_integers(tmp_path):
 
 
 def test_options_of_every(tmp_path):
-    values = write(tmp_path / "in.nc", np.arange(100.0), "days since 2001-01-01", "noleap")
+    values = write_times(tmp_path / "in.nc", np.arange(100.0), "days since 2001-01-01", "noleap")
     with h5py.File(tmp_path / "in.nc", "a") as file:
         file["other"] = values.transpose(1, 0, 2)
         file["other"].dims[1].attach_scale(file["time"])
@@ -138,7 +125,8 @@ def test_missing_times_are_in_no_group(tmp_path):
     times = np.arange(60.0)
     times[[0, 7]] = np.nan
     times[30] = 1e30
-    values = write(tmp_path / "in.nc", times, "days since 2000-01-01", "standard", _FillValue=1e30)
+    values = write_times(tmp_path / "in.nc", times, "days since 2000-01-01", "standard",
+                         _FillValue=1e30)  # fmt: skip
     dates = [None if each != each or each == 1e30 else
              cftime.num2date(each, "days since 2000-01-01").month for each in times]  # fmt: skip
     found, labels = reduce(tmp_path / "in.nc", tmp_path / "out.nc", "month", ranks=2)
@@ -147,8 +135,8 @@ def test_missing_times_are_in_no_group(tmp_path):
 
 
 def test_times_of_several_files(tmp_path):
-    parts = [write(tmp_path / f"part{year}.nc", np.arange(0, 365, 9), f"days since {year}-01-01",
-                   "noleap") for year in (2001, 2002)]  # fmt: skip
+    parts = [write_times(tmp_path / f"part{year}.nc", np.arange(0, 365, 9),
+                         f"days since {year}-01-01", "noleap") for year in (2001, 2002)]  # fmt: skip
     out = tmp_path / "out.nc"
     support.run("reduce", tmp_path / "part2001.nc", tmp_path / "part2002.nc", "x", "--concat", "0",
                 "--axis", "0", "--by", "year", "-o", out, ranks=2)  # fmt: skip
@@ -159,7 +147,7 @@ def test_times_of_several_files(tmp_path):
 
 def test_mistakes(tmp_path):
     path = tmp_path / "in.nc"
-    write(path, np.arange(4), "days since 2000-02-30", "standard")
+    write_times(path, np.arange(4), "days since 2000-02-30", "standard")
     with h5py.File(path, "a") as file:
         file["short"] = np.arange(3)
         file["real"] = np.arange(4.0)
@@ -184,7 +172,7 @@ def test_mistakes(tmp_path):
 def test_several_parts_of_times(tmp_path, calendar, by):
     times = np.cumsum(np.random.default_rng(5).random(200) * 9)
     times[20] = np.nan
-    values = write(tmp_path / "in.nc", times, "days since 1998-11-20", calendar)
+    values = write_times(tmp_path / "in.nc", times, "days since 1998-11-20", calendar)
     dates = [None if np.isnan(each) else cftime.num2date(each, "days since 1998-11-20", calendar)
              for each in times]  # fmt: skip
     digits = {"year": 4, "dayofyear": 3, "season": 0}

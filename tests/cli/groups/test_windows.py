@@ -9,11 +9,13 @@ import h5py
 import numpy as np
 import pytest
 
+import samples
 import support
+from samples import write_times
 
 CALENDARS = ("standard", "gregorian", "proleptic_gregorian", "julian", "noleap", "365_day",
              "all_leap", "366_day", "360_day")  # fmt: skip
-SHAPE = (3, 4)
+SHAPE = samples.GRID
 
 WINDOWS = {
     "year": lambda time: time.year,
@@ -23,21 +25,6 @@ WINDOWS = {
     "6 hours": lambda time: (time.year, time.month, time.day, time.hour // 6),
     "12hours": lambda time: (time.year, time.month, time.day, time.hour // 12),
 }
-
-
-def write(path, times, units, calendar, chunks=None, **attributes):
-    values = np.random.default_rng(1).integers(-(10**6), 10**6, (len(times), *SHAPE))
-    with h5py.File(path, "w") as file:
-        file["time"] = times
-        file["time"].make_scale("time")
-        file["time"].attrs.update({"units": units, "calendar": calendar, **attributes})
-        file.create_dataset("x", data=values, chunks=chunks)
-        file["x"].dims[0].attach_scale(file["time"])
-        for d, name in ((1, "lat"), (2, "lon")):
-            file[name] = np.arange(float(SHAPE[d - 1]))
-            file[name].make_scale(name)
-            file["x"].dims[d].attach_scale(file[name])
-    return values
 
 
 def windows(dates, every):
@@ -67,7 +54,7 @@ def reduce(inputs, out, every, *words, ops="sum", **options):
 def test_windows_are_cftimes(tmp_path, calendar, dtype, units, step):
     random = np.random.default_rng(3)
     times = np.cumsum(1 + random.random(300) * step * 2).astype(dtype)
-    values = write(tmp_path / "in.nc", times, units, calendar, chunks=(7, 3, 4))
+    values = write_times(tmp_path / "in.nc", times, units, calendar, chunks=(7, 3, 4))
     times = times.astype(times.dtype.newbyteorder("="))
     dates = cftime.num2date(times, units, calendar)
     for ranks, every in enumerate(WINDOWS):
@@ -84,7 +71,7 @@ def test_windows_are_cftimes(tmp_path, calendar, dtype, units, step):
 
 def test_every_option_along_with_it(tmp_path):
     times = np.arange(1000.0)
-    values = write(tmp_path / "in.nc", times, "days since 2001-01-15", "noleap")
+    values = write_times(tmp_path / "in.nc", times, "days since 2001-01-15", "noleap")
     chosen = slice(40, 900, 3)
     dates = cftime.num2date(times, "days since 2001-01-15", "noleap")[chosen]
     found, _, _, outcome = reduce(tmp_path / "in.nc", tmp_path / "out.nc", "month", "--select",
@@ -103,7 +90,7 @@ def test_files_of_several_units(tmp_path):
     for year in (2000, 2001, 2002):
         days = np.arange(366.0 if year == 2000 else 365.0)
         units = f"days since {year}-01-01"
-        parts.append(write(tmp_path / f"{year}.nc", days, units, "standard") + 0)
+        parts.append(write_times(tmp_path / f"{year}.nc", days, units, "standard") + 0)
         dates.extend(cftime.num2date(days, units, "standard"))
     values = np.concatenate(parts)
     files = [tmp_path / f"{year}.nc" for year in (2000, 2001, 2002)]
@@ -191,7 +178,7 @@ def cdo(*words):
 ])  # fmt: skip
 def test_incomplete_windows(tmp_path, times, units, every, cut):
     calendar = "360_day" if units.startswith("months") else "noleap"
-    values = write(tmp_path / "in.nc", times, units, calendar)
+    values = write_times(tmp_path / "in.nc", times, units, calendar)
     expected = windows(cftime.num2date(times, units, calendar), every if every != "12 hours" else
                        "12hours")  # fmt: skip
     found, *_, outcome = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every)
@@ -212,7 +199,7 @@ def test_months_are_complete_in_any_calendar(tmp_path, stamp):
     times = (starts - np.datetime64("2000-01-01")).astype(float)
     lengths = np.diff(times)
     shift = {"first": 0 * lengths, "middle": lengths / 2, "last": lengths - 1}[stamp]
-    write(tmp_path / "in.nc", times[:-1] + shift, "days since 2000-01-01", "standard")
+    write_times(tmp_path / "in.nc", times[:-1] + shift, "days since 2000-01-01", "standard")
     found, *_, outcome = reduce(tmp_path / "in.nc", tmp_path / "out.nc", "season", ops="count")
     assert found[:, 0, 0].tolist() == [3] * 12 + [2]
     assert "the last season of the times is incomplete" in outcome.stderr
@@ -222,7 +209,7 @@ def test_months_are_complete_in_any_calendar(tmp_path, stamp):
 
 def test_errors(tmp_path):
     path = tmp_path / "in.nc"
-    write(path, np.array([0.0, 40.0, 20.0]), "days since 2001-01-01", "standard")
+    write_times(path, np.array([0.0, 40.0, 20.0]), "days since 2001-01-01", "standard")
     words = ("reduce", path, "x", "-o", tmp_path / "out.nc")
     month = ("--every", "month")
     support.fail(*words, "--axis", "time", *month, code=1,
@@ -235,9 +222,9 @@ def test_errors(tmp_path):
     support.fail(*words, "--axis", "time", "--every", 2, "--complete", code=2,
                  mentions=["--complete needs windows of time"])  # fmt: skip
     support.fail("reduce", path, "x", "--complete", code=2, mentions=["--complete needs --axis"])
-    write(path, np.array([0.0, np.nan, 20.0]), "days since 2001-01-01", "standard")
+    write_times(path, np.array([0.0, np.nan, 20.0]), "days since 2001-01-01", "standard")
     support.fail(*words, "--axis", "time", *month, code=1, mentions=["index 1 has no time"])
-    write(path, np.array([3.0, 5.0]), "days since 2001-01-01", "standard")
+    write_times(path, np.array([3.0, 5.0]), "days since 2001-01-01", "standard")
     support.fail(*words, "--axis", "time", *month, "--complete", code=1,
                  mentions=["no month of the times is complete",
                            "they go from 2001-01-04 to 2001-01-06"])  # fmt: skip
