@@ -3,8 +3,10 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace warpfold::mpi {
@@ -80,6 +82,17 @@ int count_hosts(const Communicator& communicator);
 /// Returns on every rank what rank `from` has; collective.
 std::string broadcast(std::string text, const Communicator& communicator, int from = 0);
 std::uint64_t broadcast(std::uint64_t value, const Communicator& communicator, int from = 0);
+
+/// Returns the root's values, however many, on every rank; collective.
+template <class T>
+std::vector<T> broadcast(const std::vector<T>& values, const Communicator& communicator) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const auto* bytes = reinterpret_cast<const char*>(values.data());
+  const std::string sent = broadcast(std::string(bytes, values.size() * sizeof(T)), communicator);
+  std::vector<T> received(sent.size() / sizeof(T));
+  std::memcpy(received.data(), sent.data(), sent.size());
+  return received;
+}
 
 /// Returns every rank's text, by rank, on every rank; collective.
 std::vector<std::string> gather_everywhere(const std::string& text,

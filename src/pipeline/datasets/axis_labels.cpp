@@ -1,7 +1,6 @@
 #include "pipeline/datasets/axis_labels.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
@@ -264,6 +263,15 @@ Error advised_on_part(const std::string& by, const Error& error) {
           error.exit_code()};
 }
 
+std::vector<std::uint64_t> distinct_keys(std::span<const std::optional<std::uint64_t>> keys) {
+  std::vector<std::uint64_t> distinct;
+  for (const auto& key : keys)
+    if (key) distinct.push_back(*key);
+  std::ranges::sort(distinct);
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  return distinct;
+}
+
 LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   LabelledGroups labelled;
@@ -279,11 +287,7 @@ LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
     });
   });
   run_on_root(communicator, [&] {
-    std::vector<Key> keys;
-    for (const auto& key : labels.keys)
-      if (key) keys.push_back(*key);
-    std::ranges::sort(keys);
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    const std::vector<Key> keys = distinct_keys(labels.keys);
     labelled.dimension = dimension_of(labels, keys);
     words.push_back(keys.size());
     for (const auto& key : labels.keys)
@@ -291,11 +295,7 @@ LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
           key ? static_cast<std::uint64_t>(std::ranges::lower_bound(keys, *key) - keys.begin())
               : keys.size());
   });
-  const std::string sent = mpi::broadcast(
-      std::string(reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0])),
-      communicator);
-  words.resize(sent.size() / sizeof(words[0]));
-  std::memcpy(words.data(), sent.data(), sent.size());
+  words = mpi::broadcast(words, communicator);
 
   AxisGroups& groups = labelled.groups;
   groups.dimension = dimension;

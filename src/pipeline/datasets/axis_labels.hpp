@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "io/output/output.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
@@ -23,6 +26,9 @@ bool is_part_of_time(const std::string& by);
 /// Adds the part of time that `by` most likely means, such as month for "monthly", to what an Error
 /// of a dataset so called advises.
 Error advised_on_part(const std::string& by, const Error& error);
+
+/// Returns the keys that there are, rising, each once.
+std::vector<std::uint64_t> distinct_keys(std::span<const std::optional<std::uint64_t>> keys);
 
 /// Says how many of the labels called `name` are empty texts; empty where none is.
 std::string empty_labels_note(const std::string& name, std::uint64_t empty, std::uint64_t labels);

@@ -1,7 +1,6 @@
 #include "pipeline/datasets/dataset_labels.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -20,16 +19,6 @@ namespace warpfold::pipeline {
 namespace {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-template <class T>
-std::vector<T> broadcast(const std::vector<T>& values, const mpi::Communicator& communicator) {
-  const auto* bytes = reinterpret_cast<const char*>(values.data());
-  const std::string sent =
-      mpi::broadcast(std::string(bytes, values.size() * sizeof(T)), communicator);
-  std::vector<T> received(sent.size() / sizeof(T));
-  std::memcpy(received.data(), sent.data(), sent.size());
-  return received;
-}
 
 /// Reads labels that are texts on the root; none where they are others. Collective.
 std::optional<DatasetLabels> read_text_labels(const std::string& option, DatasetView& view,
@@ -66,9 +55,9 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
   });
   if (mpi::broadcast(std::uint64_t{are_texts}, communicator) == 0) return std::nullopt;
   labels.name = mpi::broadcast(labels.name, communicator);
-  labels.shape = broadcast(labels.shape, communicator);
+  labels.shape = mpi::broadcast(labels.shape, communicator);
   labels.dimensions = dimensions_of_root(labels.dimensions, communicator);
-  labels.numbers = broadcast(labels.numbers, communicator);
+  labels.numbers = mpi::broadcast(labels.numbers, communicator);
   return labels;
 }
 
@@ -93,6 +82,25 @@ void require_integers(const io::DatasetInfo& info, ElementType type) {
       "Name a dataset of integers or texts.");
 }
 
+/// Opens labels that are integers on every rank. Collective.
+DatasetLabels open_integer_labels(const std::string& name, DatasetView& view, Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
+  std::vector<std::size_t> dimensions;
+  io::Dataset dataset =
+      open_everywhere([&] { return open_beside(name, view, dimensions); }, communicator);
+  view.add_auxiliary(dataset, run);
+  const io::DatasetInfo& info = dataset.info();
+  Interpretation integers;
+  interpret_everywhere(integers, info, {}, communicator);
+  const ElementType type = integers.decoding.value_type(info.format.type);
+  require_integers(info, type);
+  DatasetLabels labels{last_part(info.name), type, info.shape,
+                       dimensions_of_root(dimensions, communicator)};
+  labels.decoding = integers.decoding;
+  labels.dataset = std::move(dataset);
+  return labels;
+}
+
 /// Numbers the labels of a dataset on the root.
 void read_numbers(io::Dataset& dataset, const Decoding& decoding, DatasetLabels& labels) {
   constexpr std::uint64_t most = std::uint64_t{1} << 27;
@@ -106,10 +114,7 @@ void read_numbers(io::Dataset& dataset, const Decoding& decoding, DatasetLabels&
   for_each_value(dataset, decoding, [&](auto value, bool counts) {
     all.push_back(counts ? std::optional(ordered_key(value)) : std::nullopt);
   });
-  for (const auto& key : all)
-    if (key) labels.keys.push_back(*key);
-  std::ranges::sort(labels.keys);
-  labels.keys.erase(std::unique(labels.keys.begin(), labels.keys.end()), labels.keys.end());
+  labels.keys = distinct_keys(all);
   const auto number = [&](std::uint64_t key) {
     return static_cast<std::uint32_t>(std::ranges::lower_bound(labels.keys, key) -
                                       labels.keys.begin());
@@ -156,48 +161,25 @@ bool has_several_dimensions(const std::string& name, const DatasetView& view,
 DatasetLabels open_labels_along(const std::string& name, const std::vector<int>& along,
                                 DatasetView& view, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  std::vector<std::size_t> dimensions;
-  io::Dataset dataset =
-      open_everywhere([&] { return open_beside(name, view, dimensions); }, communicator);
-  view.add_auxiliary(dataset, run);
-  const io::DatasetInfo& info = dataset.info();
-  Interpretation integers;
-  interpret_everywhere(integers, info, {}, communicator);
-  const ElementType type = integers.decoding.value_type(info.format.type);
-  require_integers(info, type);
-  DatasetLabels labels{last_part(info.name), type, info.shape,
-                       dimensions_of_root(dimensions, communicator)};
+  DatasetLabels labels = open_integer_labels(name, view, run);
   for (const std::size_t d : labels.dimensions)
     if (std::ranges::count(along, static_cast<int>(d)) == 0)
-      throw usage_error("`by` '" + info.name + "' does not fit the axes",
+      throw usage_error("`by` '" + labels.dataset->info().name + "' does not fit the axes",
                         "it has dimension " + std::to_string(d) + ", which is no axis",
                         "Name that dimension among the axes, too.");
+  io::Dataset dataset = std::move(*std::exchange(labels.dataset, std::nullopt));
   while_unchanged(view, communicator, [&] {
-    run_on_root(communicator, [&] { read_numbers(dataset, integers.decoding, labels); });
+    run_on_root(communicator, [&] { read_numbers(dataset, labels.decoding, labels); });
   });
-  labels.numbers = broadcast(labels.numbers, communicator);
+  labels.numbers = mpi::broadcast(labels.numbers, communicator);
   const std::uint64_t count = mpi::broadcast(std::uint64_t{labels.keys.size()}, communicator);
   labels.outputs = outputs_along(along, count, view.info().shape);
   return labels;
 }
 
 DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run) {
-  const mpi::Communicator& communicator = run.communicator;
   if (auto texts = read_text_labels(name, view, run)) return std::move(*texts);
-  std::vector<std::size_t> dimensions;
-  io::Dataset dataset =
-      open_everywhere([&] { return open_beside(name, view, dimensions); }, communicator);
-  view.add_auxiliary(dataset, run);
-  const io::DatasetInfo& info = dataset.info();
-  Interpretation integers;
-  interpret_everywhere(integers, info, {}, communicator);
-  const ElementType type = integers.decoding.value_type(info.format.type);
-  require_integers(info, type);
-  DatasetLabels labels{last_part(info.name), type, info.shape,
-                       dimensions_of_root(dimensions, communicator)};
-  labels.decoding = integers.decoding;
-  labels.dataset = std::move(dataset);
-  return labels;
+  return open_integer_labels(name, view, run);
 }
 
 }  // namespace warpfold::pipeline

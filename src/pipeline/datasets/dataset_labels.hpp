@@ -33,7 +33,7 @@ struct DatasetLabels {
   Decoding decoding = {};                   ///< leaves out those that are no labels
   std::vector<std::uint32_t> numbers = {};  ///< numbers of texts, or no_label
   std::vector<std::string> texts = {};      ///< labels by number, rising; on the root
-  std::vector<std::uint64_t> keys = {};     ///< ordered_key() of integers by number, likewise
+  std::vector<std::uint64_t> keys = {};     ///< ordered_key() of integers by number; on the root
   std::optional<LabelOutputs> outputs = {};
 };
 

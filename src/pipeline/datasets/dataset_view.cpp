@@ -153,9 +153,9 @@ io::Dataset open_selected(const std::string& file, const std::string& name,
   io::Dataset dataset = options.files.empty() ? io::Dataset(file, name, path)
                                               : open_concatenated(name, options, path);
   if (!options.raw) dataset.take_as_unsigned();
-  const Selection selection = make_selection(options.select, dataset.info());
-  dataset.add_note(note_on_indices(options.select, dataset.info()));
-  dataset.select(selection);
+  const NotedSelection chosen = make_selection(options.select, dataset.info());
+  dataset.add_note(chosen.note);
+  dataset.select(chosen.selection);
   return dataset;
 }
 

@@ -273,6 +273,17 @@ class CoordinateSlice {
   std::vector<std::string> parts_;
 };
 
+/// Returns CoordinateSlice::note(); empty if the dimension's coordinates cannot be read, which
+/// indices do not need.
+std::string note_on_indices(const CoordinateSlice& slice, const io::DatasetInfo& info,
+                            const NamedDimension& found) {
+  try {
+    return slice.note(info, found);
+  } catch (const Error&) {
+    return "";
+  }
+}
+
 }  // namespace
 
 std::vector<std::int64_t> axis_numbers(std::span<const Axis> axes, const io::DatasetInfo& info,
@@ -339,11 +350,12 @@ std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& inf
   return descriptions;
 }
 
-Selection make_selection(const std::string& text, const io::DatasetInfo& info) {
+NotedSelection make_selection(const std::string& text, const io::DatasetInfo& info) {
   const std::vector<NamedSlice> named = named_slices(text);
-  if (named.empty()) return parse_selection(text, info.stored_shape);
+  if (named.empty()) return {parse_selection(text, info.stored_shape), ""};
   const std::vector<Names> names = io::read_dimension_names(info.file, info.name);
   std::vector<std::string> slices(info.stored_shape.size());
+  std::string note;
   for (const NamedSlice& each : named) {
     const NamedDimension found = find_dimension(each.name, names, info);
     const std::size_t d = found.number;
@@ -352,30 +364,15 @@ Selection make_selection(const std::string& text, const io::DatasetInfo& info) {
                         "'" + each.name + "' is a dimension that has another part, too",
                         "Name each dimension once.");
     const CoordinateSlice slice(text, each);
-    slices[d] = slice.by_date()         ? slice.of_dates(info, found)
-                : slice.by_coordinate() ? slice.of_indices(info, found)
-                                        : each.slice;
+    const bool by_indices = !slice.by_date() && !slice.by_coordinate();
+    if (by_indices && note.empty()) note = note_on_indices(slice, info, found);
+    slices[d] = by_indices        ? each.slice
+                : slice.by_date() ? slice.of_dates(info, found)
+                                  : slice.of_indices(info, found);
   }
   for (std::string& slice : slices)
     if (slice.empty()) slice.push_back(':');
-  return parse_selection(text, slices, info.stored_shape);
-}
-
-std::string note_on_indices(const std::string& text, const io::DatasetInfo& info) {
-  const std::vector<NamedSlice> named = named_slices(text);
-  if (named.empty()) return "";
-  const std::vector<Names> names = io::read_dimension_names(info.file, info.name);
-  for (const NamedSlice& each : named) {
-    const CoordinateSlice slice(text, each);
-    if (slice.by_date() || slice.by_coordinate()) continue;
-    try {
-      std::string note = slice.note(info, find_dimension(each.name, names, info));
-      if (!note.empty()) return note;
-    } catch (const Error&) {
-      continue;  // indices need no coordinates
-    }
-  }
-  return "";
+  return {parse_selection(text, slices, info.stored_shape), note};
 }
 
 }  // namespace warpfold::pipeline

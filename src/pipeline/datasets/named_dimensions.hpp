@@ -45,12 +45,15 @@ struct DimensionDescription {
 /// Describes the dimensions of info.stored_shape. For one rank; throws Error.
 std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& info);
 
+/// A selection, and the coordinates that it takes by indices whose numbers could be meant as
+/// coordinates.
+struct NotedSelection {
+  Selection selection;
+  std::string note;  ///< a sentence; empty if no number could be
+};
+
 /// Makes a selection of a dataset as `ViewOptions::select` has it, and looks up names and
 /// coordinates in its file. For one rank; throws a usage Error for one that can't be, or an Error.
-Selection make_selection(const std::string& text, const io::DatasetInfo& info);
-
-/// Says which coordinates a selection by indices takes where its numbers could be meant as
-/// coordinates; empty where they couldn't. For one rank; throws as make_selection().
-std::string note_on_indices(const std::string& text, const io::DatasetInfo& info);
+NotedSelection make_selection(const std::string& text, const io::DatasetInfo& info);
 
 }  // namespace warpfold::pipeline

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -126,11 +125,7 @@ AxisGroups windows_along(const std::string& every, bool complete, int dimension,
       for (const WindowRun& each : runs) ranges.push_back(each.indices);
     });
   });
-  const std::string sent = mpi::broadcast(
-      std::string(reinterpret_cast<const char*>(ranges.data()), ranges.size() * sizeof(ranges[0])),
-      communicator);
-  ranges.resize(sent.size() / sizeof(ranges[0]));
-  std::memcpy(ranges.data(), sent.data(), sent.size());
+  ranges = mpi::broadcast(ranges, communicator);
   AxisGroups groups{dimension, ranges.size(), {}};
   for (std::size_t group = 0; group < ranges.size(); ++group)
     groups.runs.push_back({ranges[group], group});

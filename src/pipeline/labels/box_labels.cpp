@@ -48,7 +48,7 @@ bool BoxLabels::number(const Hyperslab& box) {
     numbering_.time(0, [&] { number_labels_in_memory(labels); });
   numbered_ = labels;
   counts_ = box.count;
-  if (repeats_) numbering_.time(0, [&] { repeat(box); });
+  if (repeats_) numbering_.time(0, [&] { repeat(box, job_.labels.dimensions.front()); });
   return true;
 }
 
@@ -73,13 +73,9 @@ bool BoxLabels::number_outputs(const Hyperslab& box) {
                    std::copy_n(labels.numbers.begin() + static_cast<std::ptrdiff_t>(index), n,
                                places_.begin() + static_cast<std::ptrdiff_t>(place));
                  });
-    const DimensionRange range{0, box.count.size()};
-    repeated_.resize(box.elements());
-    for_each_repeated(
-        box.count, labels.dimensions, range,
-        [&](std::uint64_t place, std::uint64_t index) { repeated_[place] = places_[index]; });
+    repeat(box, 0);
     const std::vector<std::uint64_t> offsets = output_offsets(box);
-    for_each_repeated(box.count, outputs.kept, range,
+    for_each_repeated(box.count, outputs.kept, {0, box.count.size()},
                       [&](std::uint64_t place, std::uint64_t index) {
                         std::uint32_t& number = repeated_[place];
                         if (number != no_label)
@@ -105,8 +101,8 @@ std::vector<std::uint64_t> BoxLabels::output_offsets(const Hyperslab& box) const
   return offsets;
 }
 
-void BoxLabels::repeat(const Hyperslab& box) {
-  const DimensionRange range{job_.labels.dimensions.front(), box.count.size()};
+void BoxLabels::repeat(const Hyperslab& box, std::size_t first) {
+  const DimensionRange range{first, box.count.size()};
   repeated_.resize(range.elements(box.count));
   for_each_repeated(
       box.count, job_.labels.dimensions, range,

@@ -52,9 +52,9 @@ class BoxLabels {
   /// Returns what the indices of a box along these dimensions add to the number of an output.
   std::vector<std::uint64_t> output_offsets(const Hyperslab& box) const;
 
-  /// Repeats the numbers of the labels of a box along its dimensions that the labels lack, behind
-  /// the first that they have.
-  void repeat(const Hyperslab& box);
+  /// Repeats the numbers of the labels of a box along those of its dimensions, from `first` on,
+  /// that the labels lack.
+  void repeat(const Hyperslab& box, std::size_t first);
 
   void number_stored_labels(const Hyperslab& box);
   void number_labels_in_memory(const Hyperslab& box);

@@ -89,10 +89,6 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
   add_up(stages, staged.finish(run.monitor, run.place.threads));
 }
 
-}  // namespace
-
-namespace {
-
 /// Describes the output, whose shape has as many dimensions as `shape`. Collective.
 void describe_file(LabelReduction& work, const std::vector<std::uint64_t>& shape, Run& run) {
   if (may_leave_out_elements(work.view, work.options) &&

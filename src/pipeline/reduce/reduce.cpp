@@ -19,8 +19,7 @@ ReduceResult reduce(MPI_Comm parent, const std::string& file, const std::string&
                     const ReduceOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   const pipeline::ReduceTask any_task = pipeline::task_of(options);
-  pipeline::Run run(parent, options.run);
-  if (!options.axes.empty()) run.line_quantiles = options.quantiles.size();
+  pipeline::Run run(parent, options.run, pipeline::line_quantiles_of(options));
   pipeline::OutputFile output(run.communicator);
   return std::visit(
       [&](const auto& task) {
@@ -37,8 +36,7 @@ std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::str
                                                  const DatasetChoice& datasets,
                                                  const ReduceOptions& options) {
   const pipeline::ReduceTask any_task = pipeline::task_of(options);
-  pipeline::Run run(parent, options.run);
-  if (!options.axes.empty()) run.line_quantiles = options.quantiles.size();
+  pipeline::Run run(parent, options.run, pipeline::line_quantiles_of(options));
   pipeline::OutputFile output(run.communicator);
   return std::visit(
       [&](const auto& task) {

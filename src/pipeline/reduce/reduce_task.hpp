@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -34,6 +35,11 @@ using ReduceTask = std::variant<ToNumbers, AlongAxes, ByLabels>;
 ReduceTask task_of(const ReduceOptions& options);
 
 QuantileSpec quantiles_of(const ReduceOptions& options);
+
+/// Returns how many quantiles are found along axes.
+inline std::uint64_t line_quantiles_of(const ReduceOptions& options) {
+  return options.axes.empty() ? 0 : options.quantiles.size();
+}
 
 /// Returns the type of the results' elements, and their needs, for values of a type.
 ElementType type_of_products(const std::optional<FactorsOption>& factors, ElementType values);

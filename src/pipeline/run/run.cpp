@@ -142,14 +142,15 @@ void check_slab_bytes(std::uint64_t slab_bytes) {
                       "Try `slab_bytes` 16M.");
 }
 
-Run::Run(MPI_Comm parent, const RunOptions& run_options)
+Run::Run(MPI_Comm parent, const RunOptions& run_options, std::uint64_t quantiles_along_axes)
     : options(run_options),
       external_files(options.external),
       monitor(options),
       opening(monitor.stages(), stage::open),
       reserving(monitor.stages(), stage::reserve),
       starting_gpu(monitor.stages(), stage::start_gpu),
-      communicator(parent) {
+      communicator(parent),
+      line_quantiles(quantiles_along_axes) {
   run_on_all(communicator, [&] { check_slab_bytes(options.slab_bytes); });
   is_chosen_ = options.backend != BackendChoice::automatic || !cuda::built();
   start_at(is_chosen_ ? choose_place(options, communicator)

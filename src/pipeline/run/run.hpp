@@ -73,7 +73,7 @@ void check_slab_bytes(std::uint64_t slab_bytes);
 struct Run {
   /// Collective over `parent`. Throws the same Error on every rank, a usage Error for options that
   /// can't be.
-  Run(MPI_Comm parent, const RunOptions& run_options);
+  Run(MPI_Comm parent, const RunOptions& run_options, std::uint64_t quantiles_along_axes = 0);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -101,7 +101,7 @@ struct Run {
   mpi::Communicator communicator;
   BackendPlacement place;
   StartingBackend backend;
-  std::uint64_t line_quantiles = 0;           ///< to be found along axes: the choice goes by them
+  const std::uint64_t line_quantiles;         ///< to be found along axes: the choice goes by them
   std::unique_ptr<Backend> cores_beside_gpu;  ///< once there was work for them
   std::array<double, 3> reported_seconds{};   ///< seconds of the start in earlier reports
 
