@@ -18,6 +18,7 @@
 #include "cli/run/watched_run.hpp"
 #include "io/files/external_files.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/run/placement.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/version.hpp"
 
@@ -59,6 +60,7 @@ void run(const Session& session, Measurer measurer) {
   }
   if (grammar.asks_for_version()) return tell(session, "warpfold " + std::string(version()) + "\n");
   if (grammar.asks_for_config()) return session.is_root() ? print(config_text()) : void();
+  pipeline::hide_other_gpus(mpi::Communicator(session.communicator));
   Command& command = grammar.chosen_command();
   const io::ExternalFilesRule rule(command.external());
   command.run(session);

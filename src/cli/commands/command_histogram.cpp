@@ -63,11 +63,12 @@ class HistogramCommand : public DatasetCommand<HistogramRequest, HistogramResult
 
  private:
   Report make_report(const HistogramResult& result) const override {
-    Report report =
-        dataset_report(run_on(request_.arguments.dataset(), result), request_.options.view,
-                       bins_text(result), {{"results", results_json(result)}}, common_.timings);
+    Report report = dataset_report(run_on(request_.arguments.dataset(), result),
+                                   request_.options.view, common_.quiet ? "" : bins_text(result),
+                                   {{"results", results_json(result)}}, common_.timings);
     report.csv = {csv_header()};
-    add_rows(report.csv, {request_.arguments.dataset(), "", result}, result.report);
+    if (!common_.csv.empty())
+      add_rows(report.csv, {request_.arguments.dataset(), "", result}, result.report);
     return report;
   }
 

@@ -215,6 +215,7 @@ DatasetFactors::DatasetFactors(const FactorsOption& option, DatasetView& view, R
       return FactorSetter(kernels, info.format, values.decoding, words);
     });
   });
+  values_.reserve(info.elements);
   for (const std::uint64_t word : std::span(words).first(info.elements))
     values_.push_back(std::bit_cast<double>(word ^ left_out_bits<double>));
   for (const std::uint64_t word : std::span(words).subspan(info.elements))

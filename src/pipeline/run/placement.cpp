@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "warpfold/core/error.hpp"
@@ -95,6 +96,20 @@ std::string fewer_ranks(std::size_t gpus) {
          "), or let ranks share a GPU with `share_gpu`, or use `backend` cpu.";
 }
 
+/// Counts the GPUs whose device files this host, or a container on it, has.
+std::size_t usable_gpus() {
+  std::size_t gpus = 0;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev", none)) {
+    const std::string name = entry.path().filename();
+    constexpr std::string_view prefix = "nvidia";
+    if (name.starts_with(prefix) && name.size() > prefix.size() &&
+        name.find_first_not_of("0123456789", prefix.size()) == std::string::npos)
+      ++gpus;
+  }
+  return gpus;
+}
+
 /// A smaller gain is not worth a word.
 constexpr int min_core_gain = 2;
 
@@ -173,6 +188,30 @@ void GpuPlacement::refuse_sharing(const std::string& host, std::size_t installed
   if (more_installed) why += ", and the host has " + std::to_string(installed);
   throw Error("more ranks than GPUs on a host", why,
               narrowed && more_installed ? leave_visible : fewer_ranks(taken.size()));
+}
+
+std::optional<std::string> own_gpu(const std::vector<std::optional<std::string>>& visible,
+                                   std::size_t host_rank, std::size_t usable) {
+  const auto differs = [&](const auto& value) { return value != visible.front(); };
+  if (std::ranges::any_of(visible, differs)) return std::nullopt;
+  if (!visible.front())
+    return visible.size() <= usable ? std::optional(std::to_string(host_rank)) : std::nullopt;
+  std::vector<std::string> gpus;
+  std::istringstream list(*visible.front());
+  for (std::string gpu; std::getline(list, gpu, ',');) gpus.push_back(gpu);
+  return visible.size() <= gpus.size() ? std::optional(gpus[host_rank]) : std::nullopt;
+}
+
+void hide_other_gpus(const mpi::Communicator& communicator) {
+  constexpr const char* variable = "CUDA_VISIBLE_DEVICES";
+  const mpi::Communicator host = communicator.on_this_host();
+  const char* value = std::getenv(variable);
+  std::vector<std::optional<std::string>> visible;
+  for (const std::string& text :
+       mpi::gather_everywhere(value == nullptr ? "" : "=" + std::string(value), host))
+    visible.push_back(text.empty() ? std::nullopt : std::optional(text.substr(1)));
+  const auto gpu = own_gpu(visible, static_cast<std::size_t>(host.rank()), usable_gpus());
+  if (gpu) setenv(variable, gpu->c_str(), 1);
 }
 
 std::size_t installed_gpus() {

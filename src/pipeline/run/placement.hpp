@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda/runtime/visible_devices.hpp"
+#include "mpi/communicator.hpp"
 
 /// Distributes a host's resources to its ranks: GPUs, by what they all see, and cores.
 namespace warpfold::pipeline {
@@ -56,6 +57,16 @@ class GpuPlacement {
   std::vector<GpuView> views_;
   std::vector<std::optional<int>> devices_;
 };
+
+/// Returns the entry of CUDA_VISIBLE_DEVICES by which the host's rank `host_rank` sees no GPU but
+/// its own, where ranks have the values `visible` of it; none where ranks may need another choice.
+/// Ranks without a value see `usable` GPUs.
+std::optional<std::string> own_gpu(const std::vector<std::optional<std::string>>& visible,
+                                   std::size_t host_rank, std::size_t usable);
+
+/// Hides other ranks' GPUs from this process's CUDA, whose start takes a tenth of a second for each
+/// GPU that it sees. Changes the environment; effective before the first call of CUDA. Collective.
+void hide_other_gpus(const mpi::Communicator& communicator);
 
 /// Counts the NVIDIA GPUs that the driver runs on this host, whoever may see them; 0 where it
 /// doesn't tell.

@@ -99,6 +99,24 @@ TEST(RefusedSharing, TellsRanksThatSeeOthersApart) {
             "ranks 1 to 2 see 0000:2b:00.0)");
 }
 
+using Visible = std::vector<std::optional<std::string>>;
+
+TEST(OwnGpu, IsTheOneOfTheRanksPlace) {
+  EXPECT_EQ(own_gpu(Visible(1), 0, 4), "0");
+  EXPECT_EQ(own_gpu(Visible(4), 3, 4), "3");
+  EXPECT_EQ(own_gpu(Visible(2, "5,7,6"), 1, 0), "7");
+  EXPECT_EQ(own_gpu(Visible(1, "GPU-8a,GPU-8b"), 0, 8), "GPU-8a");
+}
+
+TEST(OwnGpu, IsUnknownWhereRanksMayMeetOrSeeNone) {
+  EXPECT_EQ(own_gpu(Visible(3), 2, 2), std::nullopt);
+  EXPECT_EQ(own_gpu(Visible(2, "1"), 0, 8), std::nullopt);
+  EXPECT_EQ(own_gpu(Visible(1, ""), 0, 8), std::nullopt);
+  EXPECT_EQ(own_gpu({"0,1", "1,0"}, 1, 8), std::nullopt);
+  EXPECT_EQ(own_gpu({std::nullopt, "0,1"}, 0, 8), std::nullopt);
+  EXPECT_EQ(own_gpu(Visible(1), 0, 0), std::nullopt);
+}
+
 TEST(GpuView, SurvivesItsText) {
   for (const GpuView& view :
        {GpuView{}, GpuView{3, {a, b}, ""}, GpuView{1, {}, "GPU-1, 2"}, GpuView{12, {c}, "0,1"}})
