@@ -218,12 +218,16 @@ WorkNeeds needs_of_compaction(ElementType widest_output) {
 }
 
 Means means_of(const Run& run) {
-  constexpr std::uint64_t memory_divisor = 16;
+  constexpr std::uint64_t host_divisor = 16;
+  constexpr std::uint64_t device_divisor = 4;
+  constexpr std::uint64_t least_device_bytes = 16 * gibibyte;
   Means means{run.place.threads, run.place.gpu.has_value(), run.communicator.size(),
               run.options.threads > 0, run.options.slab_bytes};
-  if (!means.gpu)
-    means.thread_memory = cpu::usable_memory() / memory_divisor /
-                          static_cast<std::uint64_t>(std::max(cpu::host_cores(), means.threads));
+  const auto threads = static_cast<std::uint64_t>(means.threads);
+  const auto cores = static_cast<std::uint64_t>(std::max(cpu::host_cores(), means.threads));
+  means.thread_memory = means.gpu ? run.options.device_memory_bytes.value_or(least_device_bytes) /
+                                        device_divisor / threads
+                                  : cpu::usable_memory() / host_divisor / cores;
   return means;
 }
 

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "core/layout/partition.hpp"
+#include "cpu/machine/host_memory.hpp"
+#include "cpu/machine/machine.hpp"
 #include "io/output/output_target.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
@@ -50,7 +52,23 @@ io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options,
               "Run again once nothing writes to the file.");
 }
 
-/// Both passes over a rank's blocks: one counts what they keep, one writes it at its place.
+/// What a block keeps.
+struct KeptElements {
+  std::uint64_t count = 0;
+  bool saved = false;                        ///< below, so that its block is not read again
+  std::unique_ptr<std::byte[]> values;       ///< as written
+  std::unique_ptr<std::uint64_t[]> indices;  ///< null where they are not written
+};
+
+/// Returns the bytes of kept elements that a rank may have in memory.
+std::uint64_t memory_for_kept(int threads) {
+  constexpr std::uint64_t memory_divisor = 8;
+  const auto cores = static_cast<std::uint64_t>(std::max(cpu::host_cores(), threads));
+  return cpu::usable_memory() / memory_divisor / cores * static_cast<std::uint64_t>(threads);
+}
+
+/// Both passes over a rank's blocks: one counts what they keep, and saves it as long as memory has
+/// room; one writes it at its place.
 class Compaction {
  public:
   Compaction(DatasetView& view, bool indices, pipeline::Run& run)
@@ -67,16 +85,26 @@ class Compaction {
             run),
         keep_timer_(pipeline::registry_of_callers(*engine_, run.monitor.stages()), stage::compact),
         write_timers_(run.monitor.stages(), stage::write, job_.plan.threads),
+        room_(memory_for_kept(run.place.threads)),
         kept_(job_.blocks.size()) {}
 
   /// Collective; returns how many elements this rank keeps.
   std::uint64_t count() {
     std::uint64_t mine = 0;
-    const auto keep = [&](std::uint64_t block) { mine += kept_[block] = keep_block(block); };
+    const auto keep = [&](std::uint64_t block) {
+      mine += kept_[block].count = keep_block(block);
+      make_room(kept_[block]);
+    };
+    std::vector<pipeline::PieceCounts> pieces = pipeline::pieces_to_load(job_);
     std::uint64_t elements = 0;
-    for (const ElementRange& block : job_.blocks) elements += block.count;
+    for (std::size_t block = 0; block < pieces.size(); ++block) {
+      elements += job_.blocks[block].count;
+      if (!resident()) pieces[block].to_store = stored_pieces(job_.blocks[block].count);
+    }
     run_.monitor.start_pass(view_.info().elements * stored_bytes());
-    pass(pipeline::pieces_to_load(job_), keep, {}, {elements * stored_bytes(), passed_});
+    pass(pieces, keep,
+         [&](int worker, std::uint64_t block, std::uint64_t piece) { save(worker, block, piece); },
+         {elements * stored_bytes(), passed_});
     return mine;
   }
 
@@ -88,13 +116,12 @@ class Compaction {
     std::uint64_t here = 0;
     for (std::size_t block = 0; block < pieces.size(); ++block) {
       firsts_.push_back(first + here);
-      here += kept_[block];
-      if (kept_[block] == 0 || resident()) pieces[block].to_load = 0;
-      pieces[block].to_store = ceil_div(kept_[block], job_.plan.sizes.piece_elements);
+      here += kept_[block].count;
+      if (is_held(block)) pieces[block].to_load = 0;
+      pieces[block].to_store = stored_pieces(kept_[block].count);
     }
     const auto keep = [&](std::uint64_t block) {
-      if (kept_[block] > 0 && !resident() && keep_block(block) != kept_[block])
-        throw_changed(view_.info());
+      if (!is_held(block) && keep_block(block) != kept_[block].count) throw_changed(view_.info());
     };
     const Writers writers{output.writer(), indices_ ? output.writer(1) : nullptr};
     run_.monitor.start_pass(kept_of_all * written_bytes());
@@ -123,15 +150,25 @@ class Compaction {
   /// Writers of values and, where these are written, of indices; null otherwise.
   using Writers = std::array<io::ContiguousWriter*, 2>;
 
-  /// Return the bytes of one element, as it is read and as it is written.
+  /// Return the bytes of one element: as it is read, its value's and all as they are written.
   std::uint64_t stored_bytes() const { return size_of(view_.info().format.type); }
+  std::uint64_t value_bytes() const { return size_of(view_.value_type()); }
   std::uint64_t written_bytes() const {
-    return size_of(view_.value_type()) + (indices_ ? size_of(index_type) : 0);
+    return value_bytes() + (indices_ ? size_of(index_type) : 0);
   }
 
   /// Tells whether the engine still holds all blocks after the first pass.
   bool resident() const {
     return job_.blocks.size() <= static_cast<std::size_t>(engine_->blocks());
+  }
+
+  /// Tells whether the second pass has what a block keeps without reading it.
+  bool is_held(std::uint64_t block) const {
+    return kept_[block].count == 0 || kept_[block].saved || resident();
+  }
+
+  std::uint64_t stored_pieces(std::uint64_t elements) const {
+    return ceil_div(elements, job_.plan.sizes.piece_elements);
   }
 
   std::uint64_t keep_block(std::uint64_t block) {
@@ -143,8 +180,34 @@ class Compaction {
     return kept;
   }
 
+  ElementRange kept_part(std::uint64_t block, std::uint64_t piece) const {
+    return block_range(kept_[block].count, job_.plan.sizes.piece_elements, piece);
+  }
+
+  void make_room(KeptElements& kept) {
+    const std::uint64_t bytes = kept.count * written_bytes();
+    if (resident() || bytes > room_) return;
+    room_ -= bytes;
+    kept.values = std::make_unique_for_overwrite<std::byte[]>(kept.count * value_bytes());
+    if (indices_) kept.indices = std::make_unique_for_overwrite<std::uint64_t[]>(kept.count);
+    kept.saved = true;
+  }
+
+  void save(int worker, std::uint64_t block, std::uint64_t piece) {
+    const KeptElements& kept = kept_[block];
+    if (!kept.saved || piece >= stored_pieces(kept.count)) return;
+    const ElementRange part = kept_part(block, piece);
+    const int here = job_.place(block);
+    std::ranges::copy(engine_->values(worker, here, part.first, part.count),
+                      &kept.values[part.first * value_bytes()]);
+    if (indices_)
+      std::ranges::copy(engine_->indices(worker, here, part.first, part.count),
+                        &kept.indices[part.first]);
+  }
+
   void store(int worker, std::uint64_t block, std::uint64_t piece, const Writers& writers) {
-    const ElementRange part = block_range(kept_[block], job_.plan.sizes.piece_elements, piece);
+    const KeptElements& kept = kept_[block];
+    const ElementRange part = kept_part(block, piece);
     const std::uint64_t place = firsts_[block] + part.first;
     const int here = job_.place(block);
     const auto write = [&](std::size_t dataset, std::span<const std::byte> bytes) {
@@ -153,8 +216,13 @@ class Compaction {
       });
       written_ += bytes.size();
     };
-    write(0, engine_->values(worker, here, part.first, part.count));
-    if (indices_) write(1, std::as_bytes(engine_->indices(worker, here, part.first, part.count)));
+    write(0, kept.saved ? std::span<const std::byte>(&kept.values[part.first * value_bytes()],
+                                                     part.count * value_bytes())
+                        : engine_->values(worker, here, part.first, part.count));
+    if (indices_)
+      write(1, std::as_bytes(kept.saved ? std::span<const std::uint64_t>(&kept.indices[part.first],
+                                                                         part.count)
+                                        : engine_->indices(worker, here, part.first, part.count)));
   }
 
   /// Loads blocks, keeps of them and stores by all threads. Collective.
@@ -189,7 +257,8 @@ class Compaction {
   pipeline::BlockJob job_;
   StageTimer keep_timer_;
   StageTimers write_timers_;
-  std::vector<std::uint64_t> kept_;         ///< one per block
+  std::uint64_t room_;                      ///< bytes left for kept elements
+  std::vector<KeptElements> kept_;          ///< one per block
   std::vector<std::uint64_t> firsts_;       ///< place of each block in the output
   std::atomic<std::uint64_t> passed_ = 0;   ///< bytes, by the first pass
   std::atomic<std::uint64_t> written_ = 0;  ///< bytes

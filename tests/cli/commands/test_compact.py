@@ -1,5 +1,7 @@
 """Elements that meet conditions, in order, beside np.compress and np.flatnonzero."""
 
+import os
+
 import h5py
 import numpy as np
 import pytest
@@ -53,6 +55,26 @@ def test_output_is_the_same_bytes_for_any_ranks_and_slabs(folder, storage):
         for ranks, words in ((None, []), (2, ["--slab", "16K"]), (5, ["--slab", "4K"])):
             compact(path, folder / "out.h5", "--where", condition, "--indices", *words, ranks=ranks)
             expect_kept(folder / "out.h5", "f32", values, kept)
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_elements_that_memory_has_no_room_for_are_read_again(folder, fault_library, ranks):
+    values = samples.typed("f64", 1_000_000, seed=3)
+    kept = values > float(np.quantile(values, 0.25))
+    path = support.write(folder / "in.h5", values, "f64", chunks=(8192,), compression="gzip")
+    with h5py.File(path) as file:
+        stored = file["values"].id.get_storage_size()
+    condition = f">{float(np.quantile(values, 0.25)).hex()}"
+    words = ["--where", condition, "--indices", "--slab", "32K", "--threads", 1]
+    read = {}
+    for memory in (1 << 40, 8 * 16 * 150_000 * os.cpu_count(), 0):
+        prefix = ["env", f"LD_PRELOAD={fault_library}", f"WARPFOLD_FAULT_MEMORY={memory}"]
+        report = compact(path, folder / "out.h5", *words, ranks=ranks, prefix=prefix).report
+        expect_kept(folder / "out.h5", "f64", values, kept)
+        read[memory] = report["timings"]["stages"]["read"]["bytes"]
+    if ranks is None:
+        everything, some, nothing = read.values()
+        assert stored == everything < some < nothing
 
 
 def test_all_and_nothing(folder):

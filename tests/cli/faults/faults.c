@@ -14,6 +14,7 @@
  *                        lose-gpu        a kernel traps on every GPU that the process works on, and
  *                                        leaves it without them, as it begins
  * WARPFOLD_FAULT_LOG     a file that grows by a byte with every fault
+ * WARPFOLD_FAULT_MEMORY  the bytes of memory that the host seems to have
  */
 /* clang-format on */
 #define _GNU_SOURCE
@@ -184,6 +185,13 @@ int open(const char* path, int flags, ...) {
   va_end(more);
   if (is_meant("open", path) && allowed(path, 0, 0) < 0) return -1;
   return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+long sysconf(int name) {
+  long (*const real)(int) = (long (*)(int))dlsym(RTLD_NEXT, "sysconf");
+  const char* memory = getenv("WARPFOLD_FAULT_MEMORY");
+  if (name != _SC_PHYS_PAGES || memory == NULL) return real(name);
+  return atol(memory) / real(_SC_PAGESIZE);
 }
 
 ssize_t pread64(int, void*, size_t, off_t) __attribute__((alias("pread")));
