@@ -52,7 +52,7 @@ io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options,
               "Run again once nothing writes to the file.");
 }
 
-/// What a block keeps.
+/// Elements that a block keeps.
 struct KeptElements {
   std::uint64_t count = 0;
   bool saved = false;                        ///< below, so that its block is not read again
