@@ -13,14 +13,14 @@
 /// where HDF5 fails; call within a LibraryScope.
 namespace warpfold::io {
 
-/// What a datatype wraps around another: an array, a compound, or a complex number where neither
+/// One level of a datatype, around others: an array, a compound, or a complex number where neither
 /// extents nor members are given.
 struct TypeLayer {
   std::vector<std::uint64_t> extents;
   std::vector<std::string> members;  ///< all of the same type
 };
 
-/// The numbers of each stored element that are read: one, arrays of them, or pairs.
+/// Numbers of each stored element that are read: one, arrays of them, or pairs.
 struct ElementPart {
   TypeHandle type;   ///< type of a number as stored; none where elements have no such part
   std::string role;  ///< " (real part)"; empty unless it is of a complex number

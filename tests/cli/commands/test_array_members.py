@@ -211,6 +211,25 @@ def test_arrays_are_whole_elements(folder):
     assert np.array_equal(read(folder / "out.h5", "chunked"), values.max((0, 2)))
 
 
+def test_names_are_those_of_the_dataset(folder):
+    values = np.arange(18.0).reshape(6, 3)
+    array = h5py.h5t.array_create(h5py.h5t.NATIVE_DOUBLE, (3,))
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["x"] = np.arange(6) * 10.0
+        file["x"].make_scale("x")
+        made = h5py.h5d.create(file.id, b"array", array, h5py.h5s.create_simple((6,)))
+        made.write(h5py.h5s.ALL, h5py.h5s.ALL, values, array)
+        file["array"].dims[0].attach_scale(file["x"])
+    found = support.reduce(folder / "in.h5", "array", "--select", "x=10.0:30.0", ops="sum").results
+    assert found == {"sum": values[1:4].sum()}
+    for axis, sums, dims in [(1, values.sum(1), ("x",)), ("x", values.sum(0), ("phony_dim_1",))]:
+        support.run("reduce", folder / "in.h5", "array", "--axis", axis, "--ops", "sum",
+                    "-o", folder / "out.h5", "--force")  # fmt: skip
+        with h5py.File(folder / "out.h5") as file:
+            assert np.array_equal(file["array"], sums)
+            assert tuple(each[0].name.strip("/") for each in file["array"].dims) == dims
+
+
 def test_parts_of_several_files_and_virtual_datasets(folder):
     table = rows()
     parts = [write(folder / "a.h5", table[:200], chunks=(50,)), write(folder / "b.h5", table[200:])]
