@@ -313,16 +313,20 @@ void LibraryDataset::read_records(const Selection& stored, const Selection& with
   Selection taken{{0, 0}};
   taken.insert(taken.end(), within.begin(), within.end());
   taken.push_back({part_.first, part_.modulus ? part_.numbers : 1});
-  std::vector<std::byte> records, pairs;
+  std::vector<std::byte> pairs;
   for (const Selection& piece : pieces_by_chunks(stored, single, most)) {
     shape.front() = taken.front().count = product(counts_of(piece));
-    records.assign(shape.front() * record_bytes, std::byte{0});
-    read_elements(dataset_.get(), memory_type_.get(), piece, records, problem_);
+    if (piece != last_piece_) {
+      last_piece_.reset();
+      records_.assign(shape.front() * record_bytes, std::byte{0});
+      read_elements(dataset_.get(), memory_type_.get(), piece, records_, problem_);
+      last_piece_ = piece;
+    }
     const std::uint64_t numbers = product(counts_of(taken));
     std::span there = out.first(numbers / taken.back().count * size_of(info_.format.type));
     out = out.subspan(there.size());
     if (part_.modulus) pairs.resize(numbers * size_of(number_type_));
-    gather_part(records, shape, size_of(number_type_), taken, part_.modulus ? pairs : there);
+    gather_part(records_, shape, size_of(number_type_), taken, part_.modulus ? pairs : there);
     if (part_.modulus) take_moduli(pairs, number_type_, there);
   }
 }

@@ -56,6 +56,10 @@ class LibraryDataset {
   DatasetInfo info_;
   std::size_t stored_element_bytes_ = 0;
   bool zero_first_ = false;
+  /// Elements that were last read of arrays or pairs, and which: a large array is read in several
+  /// calls.
+  std::vector<std::byte> records_;
+  std::optional<Selection> last_piece_;
   std::optional<WholeChunks> whole_chunks_;  ///< once dataset_ is open for its elements
 };
 

@@ -33,7 +33,8 @@ std::vector<DatasetListing> described(hid_t file, const std::string& file_path,
     if (!member.empty()) each.name += '.' + member;
     const ElementPart part = element_part(type.get(), member);
     const StoredType stored = describe_type(part.type.get());
-    each.shape.insert(each.shape.end(), part.extents.begin(), part.extents.end());
+    if (!listing.is_null)
+      each.shape.insert(each.shape.end(), part.extents.begin(), part.extents.end());
     each.stored_type = stored.name + part.role;
     each.unsupported =
         stored.format ? reason_against_placeholder(dataset.get()) : unsupported_reason(stored);

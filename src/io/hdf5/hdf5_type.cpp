@@ -432,7 +432,7 @@ std::string unsupported_reason(const StoredType& type) {
 
 std::string supported_types_advice() {
   return "Give a dataset of integers of 8, 16, 32 or 64 bits, of float16, bfloat16, float32 or "
-         "float64, of bool (also in bits), of an enumeration or of times.";
+         "float64, of bool (also in bits), of an enumeration, of times, or of arrays of them.";
 }
 
 }  // namespace warpfold::io
