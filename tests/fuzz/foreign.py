@@ -3,7 +3,7 @@
 
     tests/fuzz/foreign.py FILES...
 
-Each dataset of numbers has the true count, sum, min and max of its stored elements (--raw), or one
+Each dataset of numbers, or member of numbers, has the true count, sum, min and max of its stored elements (--raw), or one
 error line names it and its file. The environment variable WARPFOLD names the program, beside which the
 build puts command_server.
 """
@@ -51,14 +51,36 @@ def truth(values):
     return dict(zip(OPS, (flat.size, total(flat), flat.min().item(), flat.max().item())))
 
 
-def holds_numbers(dataset):
-    """Numbers that have a type of NumPy's and warpfold's; not long doubles, nor what h5py does not
-    know."""
+def ways_of(dtype):
+    """The names that lead to each member of elements, and the parts of complex numbers among them."""
+    base = dtype.base
+    if base.names:
+        return [(name, *way) for name in base.names for way in ways_of(base[name])]
+    return [("r",), ("i",)] if base.kind == "c" else [()]
+
+
+def along(values, way):
+    for name in way:
+        if values.dtype.names:
+            values = values[name]
+        else:
+            values = values.real if name == "r" else values.imag
+    return values
+
+
+def ways_to_numbers(dataset):
+    """Returns those to numbers of a type of NumPy's and warpfold's; not to long doubles, nor to what
+    h5py does not know."""
     try:
-        type = dataset.dtype
+        ways = ways_of(dataset.dtype)
+        types = [along(np.zeros(1, dataset.dtype), way).dtype for way in ways]
     except (KeyError, TypeError, ValueError):
-        return False
-    return dataset.shape is not None and type.kind in "biuf" and type.itemsize <= 8
+        return []
+    return [
+        way
+        for way, type in zip(ways, types)
+        if dataset.shape is not None and type.kind in "biuf" and type.itemsize <= 8
+    ]
 
 
 def datasets_of(path):
@@ -105,12 +127,12 @@ def attempt(servers, *words):
     return outcome, None
 
 
-def problem_of(servers, path, name, dataset, reported):
+def problem_of(servers, path, name, dataset, way, reported):
     """Returns a description of a dataset's wrong results, reported or requested alone; or None."""
     try:
-        if not holds_numbers(dataset) or dataset.size > MOST_ELEMENTS:
+        if dataset.size > MOST_ELEMENTS:
             return None
-        expected = truth(dataset[()])
+        expected = truth(along(np.asarray(dataset[()]), way))
     except (OSError, RuntimeError, TypeError, ValueError):
         expected = None  # only a crash is wrong
     if reported is None:
@@ -156,10 +178,12 @@ def check(servers, path):
     except (KeyError, OSError, RuntimeError):
         counts["not read by h5py"] += 1
         return
-    for name, dataset in datasets.items():
-        problem = problem_of(servers, path, name, dataset, reported.get(name))
-        if problem:
-            yield f"{name}: {problem}"
+    for dataset_name, dataset in datasets.items():
+        for way in ways_to_numbers(dataset):
+            name = ".".join((dataset_name, *way))
+            problem = problem_of(servers, path, name, dataset, way, reported.get(name))
+            if problem:
+                yield f"{name}: {problem}"
 
 
 def main():

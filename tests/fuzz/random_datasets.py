@@ -342,7 +342,7 @@ def add_others(dataset, random):
             support.write(dataset.path, values, kind, name, mode="a")
             dataset.others.append(Dataset(dataset.path, name, kind, values))
     with h5py.File(dataset.path, "a") as file:
-        for name, value in (("more/strings", "text"), ("z", np.array([1 + 2j]))):
+        for name, value in (("more/strings", "text"), ("z", np.void(b"opaque"))):
             if chance(random, 0.5):
                 file[name] = value
                 dataset.unreadable.append(name)

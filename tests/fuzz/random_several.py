@@ -151,20 +151,25 @@ def in_files(dataset, random):
 
 
 def as_member(dataset, random):
-    """The words that name a table's member, beside others of other sizes."""
+    """The words that name a table's member, beside others of other sizes; it may be an array."""
     kind = support.file_type(dataset.type, str(random.choice(["little", "big"])))
+    in_memory = support.file_type(dataset.type)
+    shape = dataset.values.shape
+    rank = int(random.integers(len(shape) + 1))
+    if chance(random, 0.5) and shape[rank:] and all(shape[rank:]):
+        kind, in_memory = (h5py.h5t.array_create(each, shape[rank:]) for each in (kind, in_memory))
+        shape = shape[:rank]
     before, after = (int(each) for each in random.integers(0, 4, 2))
     member = str(random.choice(["x", "e nergy"]))
     table = h5py.h5t.create(h5py.h5t.COMPOUND, before + kind.get_size() + after)
     table.insert(member.encode(), before, kind)
     if after:
         table.insert(b"flag", before + kind.get_size(), h5py.h5t.STD_U8LE)
-    in_memory = support.file_type(dataset.type)
     alone = h5py.h5t.create(h5py.h5t.COMPOUND, in_memory.get_size())
     alone.insert(member.encode(), 0, in_memory)
     path = dataset.path.with_name("table.h5")
     with h5py.File(path, "w") as file:
-        space = h5py.h5s.create_simple(dataset.values.shape)
+        space = h5py.h5s.create_simple(shape) if shape else h5py.h5s.create(h5py.h5s.SCALAR)
         made = h5py.h5d.create(file.id, b"rows", table, space)
         values = support.memory_values(dataset.type, dataset.values)
         if values.size:

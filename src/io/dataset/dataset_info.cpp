@@ -215,6 +215,27 @@ std::string reason_against(const DatasetInfo& info) {
   }
 }
 
+std::string reason_against_part(const ElementPart& part) {
+  return part.layers.front().extents.empty() ? "it is one member of compound elements"
+                                             : "its elements are arrays";
+}
+
+/// Makes dimensions of the arrays that elements are.
+void add_dimensions(DatasetInfo& info, const std::vector<std::uint64_t>& extents) {
+  if (info.elements == 0 && info.stored_shape.empty()) return;
+  if (info.stored_shape.size() + extents.size() > max_dimensions)
+    throw Error(info.problem,
+                "with those of its arrays it has " +
+                    std::to_string(info.stored_shape.size() + extents.size()) + " dimensions",
+                "Datasets of at most " + std::to_string(max_dimensions) + " can be read.");
+  for (const std::uint64_t extent : extents) {
+    info.stored_shape.push_back(extent);
+    if (info.layout == Layout::chunked) info.chunk_shape.push_back(extent);
+    info.elements *= extent;
+  }
+  info.shape = info.stored_shape;
+}
+
 /// Sets the quickest path to a dataset that is described otherwise, and why there is none quicker.
 /// `inexact` as reason_for_library()'s.
 void choose_path(DatasetInfo& info, const std::string& inexact) {
@@ -229,7 +250,8 @@ void choose_path(DatasetInfo& info, const std::string& inexact) {
 }  // namespace
 
 DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& type,
-                             const std::string& file, const std::string& name) {
+                             const ElementPart& part, const std::string& file,
+                             const std::string& name) {
   const std::string problem = cannot_read(file, name);
   DatasetInfo info;
   info.file = file;
@@ -240,16 +262,17 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
   info.stored_type = type.name;
   const TypeHandle file_type(require(H5Dget_type(dataset), problem));
   const std::size_t element_bytes = H5Tget_size(file_type.get());
-  const bool member = H5Tget_class(file_type.get()) == H5T_COMPOUND;
-  const bool exact = type.exact && !member;
-  const bool widens = type.narrow.kind != NarrowElements::Kind::whole && !member;
+  const bool whole = part.layers.empty();
+  const bool exact = type.exact && whole;
+  const bool widens = type.narrow.kind != NarrowElements::Kind::whole && whole;
   if (widens) info.narrow = type.narrow;
-  info.marked_unsigned = !member && is_marked_unsigned(dataset, info.format.type, problem);
+  info.marked_unsigned = whole && is_marked_unsigned(dataset, info.format.type, problem);
   info.stored_shape = shape_of(dataset, problem);
-  if (!member) take_missing_records(info, dataset, file_type.get());
-  info.has_default_fill = !member && has_default_fill(dataset, creation, info.format.type, problem);
+  if (whole) take_missing_records(info, dataset, file_type.get());
+  info.has_default_fill = whole && has_default_fill(dataset, creation, info.format.type, problem);
   info.shape = info.stored_shape;
-  info.elements = count_elements(dataset, info.shape, element_bytes, problem);
+  const std::uint64_t read_bytes = product(part.extents) * size_of(info.format.type);
+  info.elements = count_elements(dataset, info.shape, std::max(element_bytes, read_bytes), problem);
   info.layout = layout_of(creation, problem);
   if (info.layout == Layout::chunked) {
     info.chunk_shape = chunk_shape_of(creation, info.shape.size(), element_bytes, problem);
@@ -266,8 +289,9 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
   const bool is_widened = widens && info.layout == Layout::chunked && !info.filters.empty();
   if (is_widened) info.fill = fill_value_of(creation, make_type(info.format).get(), problem);
   choose_path(info, exact || is_widened ? reason_against_index(dataset, info)
-                    : member            ? "it is one member of compound elements"
-                                        : "HDF5 has to convert its elements");
+                    : whole             ? "HDF5 has to convert its elements"
+                                        : reason_against_part(part));
+  add_dimensions(info, part.extents);
   return info;
 }
 

@@ -6,6 +6,7 @@
 
 #include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/dataset/element_part.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/stored_values.hpp"
 
@@ -14,10 +15,11 @@ namespace warpfold::io {
 /// The index of chunks is kept in memory, 16 bytes each.
 inline constexpr std::uint64_t most_chunks = std::uint64_t{1} << 25;
 
-/// Describes an open dataset whose `type` is supported, with the quickest path to it, by its
-/// creation properties, too. Throws Error. Call within a LibraryScope.
+/// Describes what is read of an open dataset's elements, whose `type` is supported, with the
+/// quickest path to it, by its creation properties, too. Throws Error. Call within a LibraryScope.
 DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& type,
-                             const std::string& file, const std::string& name);
+                             const ElementPart& part, const std::string& file,
+                             const std::string& name);
 
 /// Sets the path that a user asks for. Throws a usage Error beginning with `problem` where the
 /// dataset can't be read that way.

@@ -5,8 +5,8 @@
 #include <system_error>
 
 #include "core/base/nearest_word.hpp"
-#include "io/dataset/compound_type.hpp"
 #include "io/dataset/dataset_names.hpp"
+#include "io/dataset/element_part.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/files/external_files.hpp"
 #include "io/hdf5/hdf5_library.hpp"
@@ -77,11 +77,11 @@ void require_allowed_links(hid_t file, const std::string& name, const std::strin
   throw Error(problem, "no such dataset; " + choices(file, "the file"), advice_on(file, name));
 }
 
-bool is_compound_dataset(hid_t file, const std::string& path) {
+bool is_dataset_with_members(hid_t file, const std::string& path) {
   const ObjectHandle object = open_object(file, path);
   const bool is_dataset = object && H5Iget_type(object.get()) == H5I_DATASET;
   const TypeHandle type(is_dataset ? H5Dget_type(object.get()) : H5I_INVALID_HID);
-  return type && H5Tget_class(type.get()) == H5T_COMPOUND;
+  return type && has_members(type.get());
 }
 
 /// Returns where a dataset lies: netCDF stores a variable that is called as a dimension, but is not
@@ -122,7 +122,7 @@ ElementsName split_name(hid_t file, const std::string& name) {
   for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0;
        dot = name.rfind('.', dot - 1)) {
     const std::string path = stored_path(file, name.substr(0, dot));
-    if (is_compound_dataset(file, path)) {
+    if (is_dataset_with_members(file, path)) {
       whole = {path, name.substr(dot + 1)};
       break;
     }
@@ -141,7 +141,7 @@ bool is_there(hid_t file, const std::string& name) {
   }
   if (member.empty()) return H5Iget_type(object.get()) == H5I_DATASET;
   const TypeHandle type(H5Dget_type(object.get()));
-  return static_cast<bool>(compound_member_type(type.get(), member));
+  return static_cast<bool>(element_part(type.get(), member).type);
 }
 
 std::string cannot_read(const std::string& file, const std::string& name) {

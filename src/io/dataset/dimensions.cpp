@@ -6,6 +6,7 @@
 
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/dataset/element_part.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
@@ -46,7 +47,8 @@ std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& 
   const LibraryScope scope;
   const std::string problem = cannot_read(file, name);
   const FileHandle handle = open_for_reading(file);
-  const DatasetHandle dataset = open_dataset(handle.get(), file, name, problem);
+  const auto [path, member] = split_name(handle.get(), name);
+  const DatasetHandle dataset = open_stored_dataset(handle.get(), file, path, problem);
   const std::size_t dimensions = shape_of(dataset.get(), problem).size();
   const auto scales = scales_of(dataset.get(), problem);
   const auto labels = labels_of(dataset.get(), dimensions, problem);
@@ -55,6 +57,8 @@ std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& 
     for (const DatasetHandle& scale : scales[d]) add_scale(all[d], scale.get(), problem);
     add(all[d], {labels[d], all[d].empty() ? "" : all[d].front().coordinate});
   }
+  const TypeHandle type(require(H5Dget_type(dataset.get()), problem));
+  all.resize(dimensions + element_part(type.get(), member).extents.size());
   return all;
 }
 

@@ -1,14 +1,21 @@
 #include "io/dataset/library_dataset.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <utility>
 #include <vector>
 
-#include "io/dataset/compound_type.hpp"
+#include "core/base/text.hpp"
+#include "core/layout/hyperslab.hpp"
+#include "core/numeric/modulus.hpp"
+#include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/dataset/element_part.hpp"
 #include "io/dataset/placeholder.hpp"
+#include "io/files/byte_runs.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
@@ -126,6 +133,9 @@ PropertiesHandle access_with(ChunkCache cache) {
 
 constexpr std::size_t max_members_listed = 10;
 
+/// Bytes to read at a time of arrays that are not wanted whole; a single one may have more.
+constexpr std::size_t max_record_bytes = 4 << 20;
+
 /// For each chunk that one call reads of, HDF5 keeps some 6 KiB until it is done.
 constexpr std::uint64_t max_chunks_at_once = 1 << 14;
 
@@ -134,21 +144,59 @@ TypeHandle memory_type_for(TypeHandle file_type, const StoredType& type) {
   return type.exact ? std::move(file_type) : make_type(type.format.value());
 }
 
-/// Returns the type of what is to be read of stored elements, whole ones or a member of each.
-TypeHandle type_of_elements(hid_t stored, const std::string& member, const std::string& problem) {
-  if (member.empty()) return TypeHandle(require(H5Tcopy(stored), problem));
-  TypeHandle type = compound_member_type(stored, member);
-  if (type) return type;
+/// Returns what is to be read of stored elements, whole ones or a member of each.
+ElementPart part_of_elements(hid_t stored, const std::string& member, const std::string& problem) {
+  ElementPart part = element_part(stored, member);
+  if (part.type) return part;
   throw Error(problem,
               "its elements have no member '" + member + "'; they have " +
-                  enumerate(compound_members(stored), max_members_listed),
+                  enumerate(element_members(stored), max_members_listed),
               "Name a member as DATASET.MEMBER.");
 }
 
 /// Says what to do about elements of a type that is not supported.
-std::string advice_on(hid_t stored) {
-  if (H5Tget_class(stored) != H5T_COMPOUND) return supported_types_advice();
+std::string advice_on(hid_t stored, hid_t part) {
+  if (is_complex(part))
+    return "Name a part of the numbers: DATASET." + joined(element_members(part), ", DATASET.") +
+           " or DATASET.abs.";
+  if (!has_members(stored)) return supported_types_advice();
   return "Name a member of numbers as DATASET.MEMBER; run 'warpfold info' to list them.";
+}
+
+/// Describes what is read of elements whose numbers are of a type.
+StoredType type_read(const ElementPart& part, const StoredType& number,
+                     const std::string& problem) {
+  StoredType type = number;
+  type.name += part.role;
+  if (!part.modulus) return type;
+  if (is_integer(number.format->type) && size_of(number.format->type) == 8)
+    throw Error(problem, "absolute values are float64, which cannot hold all integers of 64 bits",
+                "Name another part.");
+  type.exact = false;
+  type.format = ElementFormat{ElementType::f64, native_byte_order};
+  return type;
+}
+
+/// Copies a part of an array in memory, packed.
+void gather_part(std::span<const std::byte> array, std::span<const std::uint64_t> shape,
+                 std::size_t element_bytes, const Selection& part, std::span<std::byte> out) {
+  std::byte* to = out.data();
+  PartLayout(0, shape, element_bytes, part).for_each([&](const ByteRuns& runs) {
+    gather(runs, array.data() + runs.address, to);
+    to += runs.bytes();
+  });
+}
+
+/// Computes absolute values from pairs of native numbers.
+void take_moduli(std::span<const std::byte> pairs, ElementType number, std::span<std::byte> out) {
+  visit_element_type(number, [&](auto element) {
+    std::array<decltype(element), 2> pair;
+    for (std::size_t i = 0; i < out.size() / sizeof(double); ++i) {
+      std::memcpy(static_cast<void*>(&pair), pairs.data() + i * sizeof(pair), sizeof(pair));
+      const double modulus = rounded_modulus(widened(pair[0]), widened(pair[1]));
+      std::memcpy(out.data() + i * sizeof(modulus), &modulus, sizeof(modulus));
+    }
+  });
 }
 
 /// HDF5 refuses to read such a dataset if its fill value is undefined.
@@ -189,17 +237,18 @@ LibraryDataset::LibraryDataset(const std::string& file, const std::string& name)
   dataset_ = open_stored_dataset(file_.get(), file, dataset_name_, problem_);
   const TypeHandle file_type(require(H5Dget_type(dataset_.get()), problem_));
   stored_element_bytes_ = H5Tget_size(file_type.get());
-  TypeHandle element_type = type_of_elements(file_type.get(), member, problem_);
-  const StoredType type = describe_type(element_type.get());
-  if (!type.format) throw Error(problem_, unsupported_reason(type), advice_on(file_type.get()));
+  part_ = part_of_elements(file_type.get(), member, problem_);
+  const StoredType number = describe_type(part_.type.get());
+  if (!number.format)
+    throw Error(problem_, unsupported_reason(number), advice_on(file_type.get(), part_.type.get()));
+  number_type_ = number.format->type;
   const std::string odd = reason_against_placeholder(dataset_.get());
   if (!odd.empty()) throw Error(problem_, odd, "There is nothing to read.");
   const PropertiesHandle creation(require(H5Dget_create_plist(dataset_.get()), problem_));
-  info_ = describe_dataset(dataset_.get(), creation.get(), type, file,
-                           member.empty() ? dataset_name_ : name);
-  memory_type_ = memory_type_for(std::move(element_type), type);
-  if (!member.empty())
-    memory_type_ = make_compound_of_member(file_type.get(), member, std::move(memory_type_));
+  info_ = describe_dataset(dataset_.get(), creation.get(), type_read(part_, number, problem_),
+                           part_, file, member.empty() ? dataset_name_ : name);
+  memory_type_ = part_.memory_type(part_.modulus ? make_type({number_type_, native_byte_order})
+                                                 : memory_type_for(std::move(part_.type), number));
   zero_first_ = may_leave_elements_unset(creation.get(), problem_);
 }
 
@@ -212,7 +261,7 @@ std::set<std::string> LibraryDataset::readable_sources() const {
 }
 
 std::optional<StackedSources> LibraryDataset::stacked() const {
-  if (H5Tget_class(memory_type_.get()) == H5T_COMPOUND) return std::nullopt;
+  if (!part_.layers.empty()) return std::nullopt;
   return stacked_sources(dataset_.get(), info_.stored_file, problem_);
 }
 
@@ -243,16 +292,53 @@ void LibraryDataset::read_written(const Selection& part, std::span<std::byte> ou
 }
 
 void LibraryDataset::read_at_once(const Selection& part, std::span<std::byte> out) {
-  whole_chunks_->require_of(part);
-  read_elements(dataset_.get(), memory_type_.get(), part, out, problem_);
+  const auto first_within = part.end() - static_cast<std::ptrdiff_t>(part_.extents.size());
+  const Selection stored(part.begin(), first_within);
+  const Selection within(first_within, part.end());
+  whole_chunks_->require_of(stored);
+  if (part_.numbers > 1 || !takes_everything(within, part_.extents))
+    return read_records(stored, within, out);
+  read_elements(dataset_.get(), memory_type_.get(), stored, out, problem_);
+}
+
+/// Reads what is wanted of the arrays or pairs that elements are; HDF5 reads these whole.
+void LibraryDataset::read_records(const Selection& stored, const Selection& within,
+                                  std::span<std::byte> out) {
+  const std::size_t record_bytes = H5Tget_size(memory_type_.get());
+  const std::uint64_t most = std::max<std::uint64_t>(1, max_record_bytes / record_bytes);
+  const std::vector<std::uint64_t> single(stored.size(), 1);
+  std::vector<std::uint64_t> shape{0};
+  shape.insert(shape.end(), part_.extents.begin(), part_.extents.end());
+  shape.push_back(part_.numbers);
+  Selection taken{{0, 0}};
+  taken.insert(taken.end(), within.begin(), within.end());
+  taken.push_back({part_.first, part_.modulus ? part_.numbers : 1});
+  std::vector<std::byte> pairs;
+  for (const Selection& piece : pieces_by_chunks(stored, single, most)) {
+    shape.front() = taken.front().count = product(counts_of(piece));
+    if (piece != last_piece_) {
+      last_piece_.reset();
+      records_.assign(shape.front() * record_bytes, std::byte{0});
+      read_elements(dataset_.get(), memory_type_.get(), piece, records_, problem_);
+      last_piece_ = piece;
+    }
+    const std::uint64_t numbers = product(counts_of(taken));
+    std::span there = out.first(numbers / taken.back().count * size_of(info_.format.type));
+    out = out.subspan(there.size());
+    if (part_.modulus) pairs.resize(numbers * size_of(number_type_));
+    gather_part(records_, shape, size_of(number_type_), taken, part_.modulus ? pairs : there);
+    if (part_.modulus) take_moduli(pairs, number_type_, there);
+  }
 }
 
 /// Opens a chunked dataset again, as a cache's size counts only when it is opened for the first
 /// time.
 void LibraryDataset::open_for_elements() {
   if (info_.layout == Layout::chunked) {
-    const PropertiesHandle access =
-        access_with(chunk_cache_for(info_.stored_shape, info_.chunk_shape, stored_element_bytes_));
+    const std::size_t rank = info_.stored_shape.size() - part_.extents.size();
+    const PropertiesHandle access = access_with(
+        chunk_cache_for(std::span(info_.stored_shape).first(rank),
+                        std::span(info_.chunk_shape).first(rank), stored_element_bytes_));
     guard_links(access.get());
     dataset_.close();
     dataset_ = DatasetHandle(

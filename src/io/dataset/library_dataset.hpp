@@ -10,6 +10,7 @@
 
 #include "core/layout/selection.hpp"
 #include "io/dataset/dataset.hpp"
+#include "io/dataset/element_part.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/source_files.hpp"
 #include "io/hdf5/whole_chunks.hpp"
@@ -43,15 +44,22 @@ class LibraryDataset {
   void read_written(const Selection& part, std::span<std::byte> out);
   void open_for_elements();
   void read_at_once(const Selection& part, std::span<std::byte> out);
+  void read_records(const Selection& stored, const Selection& within, std::span<std::byte> out);
 
   std::string problem_;
   FileHandle file_;
   std::string dataset_name_;  ///< without a member
   DatasetHandle dataset_;
+  ElementPart part_;
+  ElementType number_type_ = ElementType::f64;  ///< type of the part's numbers
   TypeHandle memory_type_;
   DatasetInfo info_;
   std::size_t stored_element_bytes_ = 0;
   bool zero_first_ = false;
+  /// Elements that were last read of arrays or pairs, and which: a large array is read in several
+  /// calls.
+  std::vector<std::byte> records_;
+  std::optional<Selection> last_piece_;
   std::optional<WholeChunks> whole_chunks_;  ///< once dataset_ is open for its elements
 };
 

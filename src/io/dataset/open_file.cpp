@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/dataset/compound_type.hpp"
 #include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_names.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/dataset/element_part.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
@@ -16,38 +16,28 @@
 namespace warpfold::io {
 namespace {
 
-void take_type(DatasetListing& listing, hid_t dataset, const StoredType& stored) {
-  listing.stored_type = stored.name;
-  listing.unsupported =
-      stored.format ? reason_against_placeholder(dataset) : unsupported_reason(stored);
-}
-
-/// Tells whether a type's members are listed in its place; complex numbers are taken as one.
-bool is_listed_by_members(hid_t type, const StoredType& stored) {
-  return H5Tget_class(type) == H5T_COMPOUND && !stored.name.starts_with("complex");
-}
-
-/// Lists the dataset at a path, or the members of its elements; `listing` has its name, and of an
-/// Error what is known till then.
+/// Lists the dataset at a path by the members of its elements, if they have any; `listing` has its
+/// name, and of an Error what is known till then.
 std::vector<DatasetListing> described(hid_t file, const std::string& file_path,
                                       const std::string& path, DatasetListing& listing) {
   const std::string problem = cannot_read(file_path, listing.name);
   const DatasetHandle dataset = open_stored_dataset(file, file_path, path, problem);
   const TypeHandle type(require(H5Dget_type(dataset.get()), problem));
-  const StoredType stored = describe_type(type.get());
-  listing.stored_type = stored.name;
+  listing.stored_type = describe_type(type.get()).name;
   listing.shape = shape_of(dataset.get(), problem);
   const SpaceHandle space(require(H5Dget_space(dataset.get()), problem));
   listing.is_null = H5Sget_simple_extent_type(space.get()) == H5S_NULL;
-  if (!is_listed_by_members(type.get(), stored)) {
-    take_type(listing, dataset.get(), stored);
-    return {listing};
-  }
   std::vector<DatasetListing> members;
-  for (const std::string& member : compound_members(type.get())) {
+  for (const std::string& member : element_members(type.get())) {
     DatasetListing& each = members.emplace_back(listing);
-    each.name += '.' + member;
-    take_type(each, dataset.get(), describe_type(compound_member_type(type.get(), member).get()));
+    if (!member.empty()) each.name += '.' + member;
+    const ElementPart part = element_part(type.get(), member);
+    const StoredType stored = describe_type(part.type.get());
+    if (!listing.is_null)
+      each.shape.insert(each.shape.end(), part.extents.begin(), part.extents.end());
+    each.stored_type = stored.name + part.role;
+    each.unsupported =
+        stored.format ? reason_against_placeholder(dataset.get()) : unsupported_reason(stored);
   }
   return members;
 }

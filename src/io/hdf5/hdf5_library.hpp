@@ -14,6 +14,9 @@
 /// from the first chunk on for each of them.
 #define WARPFOLD_HDF5_ITERATES_CHUNKS H5_VERSION_GE(1, 12, 3)
 
+/// Tells whether this HDF5 has a class of complex numbers.
+#define WARPFOLD_HDF5_HAS_COMPLEX H5_VERSION_GE(2, 0, 0)
+
 namespace warpfold::io {
 
 /// Held while the HDF5 library is used: lets one thread in at a time, since the library may be

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "io/hdf5/hdf5_library.hpp"
+#include "warpfold/core/float16.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -34,11 +36,14 @@ struct FloatKind {
   FloatFields fields;
 };
 
-constexpr std::array<FloatKind, 4> float_kinds{{
+/// Types of one byte are those of the Open Compute Project; HDF5 has them as of version 2.
+constexpr std::array<FloatKind, 6> float_kinds{{
     {ElementType::f16, "float16", {15, 10, 5, 0, 10, 15, 2}},
     {ElementType::bf16, "bfloat16", {15, 7, 8, 0, 7, 127, 2}},
     {ElementType::f32, "float32", {31, 23, 8, 0, 23, 127, 4}},
     {ElementType::f64, "float64", {63, 52, 11, 0, 52, 1023, 8}},
+    {ElementType::f16, "float8 E4M3", {7, 3, 4, 0, 3, 7, 1}},
+    {ElementType::f16, "float8 E5M2", {7, 2, 5, 0, 2, 15, 1}},
 }};
 
 std::optional<ByteOrder> byte_order(hid_t type) {
@@ -137,14 +142,63 @@ bool shortens(const FloatFields& fields, const FloatFields& whole) {
          fields.bias == whole.bias && fields.mantissa_bits < whole.mantissa_bits;
 }
 
-StoredType describe_float(hid_t type) {
+FloatFields fields_of(hid_t type) {
   FloatFields fields;
   require(H5Tget_fields(type, &fields.sign, &fields.exponent, &fields.exponent_bits,
                         &fields.mantissa, &fields.mantissa_bits),
           cannot_inspect);
   fields.bias = H5Tget_ebias(type);
   fields.bytes = H5Tget_size(type);
-  const auto order = byte_order(type);
+  return fields;
+}
+
+/// Returns the value of a float of one byte, which a float16 can have. E5M2 is the first byte of
+/// one; E4M3 has no infinities, and NaN only where all bits but the sign are set.
+Float16 value_of_byte(unsigned bits, std::size_t mantissa_bits) {
+  if (mantissa_bits == 2) return {static_cast<std::uint16_t>(bits << 8)};
+  if ((bits & 0x7f) == 0x7f) return Float16::from_double(std::nan(""));
+  const int exponent = static_cast<int>(bits >> 3 & 15);
+  const int significand = static_cast<int>(bits & 7) + (exponent > 0 ? 8 : 0);
+  const double size = std::ldexp(significand, std::max(exponent, 1) - 10);
+  return Float16::from_double((bits & 0x80) != 0 ? -size : size);
+}
+
+/// Converts floats of one byte to float16 in place, the last one first.
+herr_t convert_bytes(hid_t from, hid_t to, H5T_cdata_t* conversion, std::size_t count,
+                     std::size_t stride, std::size_t, void* elements, void*, hid_t) noexcept try {
+  if (conversion->command == H5T_CONV_FREE) return 0;
+  const FloatFields fields = fields_of(from);
+  if (conversion->command == H5T_CONV_INIT) {
+    const auto kind = std::ranges::find(float_kinds, fields, &FloatKind::fields);
+    const bool converts = kind != float_kinds.end() && fields.bytes == 1 &&
+                          fields_of(to) == float_kinds.front().fields &&
+                          byte_order(to) == native_byte_order;
+    return converts ? 0 : -1;
+  }
+  std::array<Float16, 256> values;
+  for (unsigned bits = 0; bits < values.size(); ++bits)
+    values[bits] = value_of_byte(bits, fields.mantissa_bits);
+  auto* bytes = static_cast<std::byte*>(elements);
+  for (std::size_t i = count; i-- > 0;) {
+    const auto bits = std::to_integer<std::size_t>(bytes[i * (stride == 0 ? 1 : stride)]);
+    std::memcpy(bytes + i * (stride == 0 ? sizeof(Float16) : stride), &values[bits],
+                sizeof(Float16));
+  }
+  return 0;
+} catch (const Error&) {
+  return -1;
+}
+
+/// HDF5 itself would take the greatest values of E4M3 for infinities and NaN.
+void register_conversion_of_bytes() {
+  static const herr_t registered = H5Tregister(H5T_PERS_SOFT, "floats of a byte", H5T_NATIVE_FLOAT,
+                                               H5T_NATIVE_FLOAT, convert_bytes);
+  require(registered, cannot_inspect);
+}
+
+StoredType describe_float(hid_t type) {
+  const FloatFields fields = fields_of(type);
+  const auto order = fields.bytes == 1 ? native_byte_order : byte_order(type);
   const bool implied = H5Tget_norm(type) == H5T_NORM_IMPLIED;
   const bool plain =
       implied && H5Tget_precision(type) == 8 * fields.bytes && H5Tget_offset(type) == 0;
@@ -153,7 +207,8 @@ StoredType describe_float(hid_t type) {
   for (const FloatKind& kind : float_kinds) {
     if (plain && fields == kind.fields) {
       stored.name = kind.name;
-      stored.exact = order.has_value();
+      stored.exact = order.has_value() && fields.bytes > 1;
+      if (fields.bytes == 1) register_conversion_of_bytes();
     } else if (order && implied && fields.bytes > 2 && shortens(fields, kind.fields)) {
       stored.narrow = {NarrowElements::Kind::floating, *order,
                        static_cast<unsigned>(1 + fields.exponent_bits + fields.mantissa_bits),
@@ -234,9 +289,12 @@ bool is_complex_pair(hid_t type) {
   if (H5Tget_nmembers(type) != 2) return false;
   const std::string real = member_name(type, 0);
   const std::string imaginary = member_name(type, 1);
-  return ((real == "r" && imaginary == "i") || (real == "real" && imaginary == "imag")) &&
-         H5Tget_member_class(type, 0) == H5Tget_member_class(type, 1) &&
-         (H5Tget_member_class(type, 0) == H5T_FLOAT || H5Tget_member_class(type, 0) == H5T_INTEGER);
+  if (!(real == "r" && imaginary == "i") && !(real == "real" && imaginary == "imag")) return false;
+  const TypeHandle first(require(H5Tget_member_type(type, 0), cannot_inspect));
+  const TypeHandle second(require(H5Tget_member_type(type, 1), cannot_inspect));
+  const H5T_class_t kind = H5Tget_class(first.get());
+  return (kind == H5T_FLOAT || kind == H5T_INTEGER) &&
+         require(H5Tequal(first.get(), second.get()), cannot_inspect) > 0;
 }
 
 std::string name_of_compound(hid_t type) {
@@ -282,7 +340,7 @@ std::string name_of_other(hid_t type, H5T_class_t type_class) {
     default:
       break;
   }
-#if H5_VERSION_GE(2, 0, 0)
+#if WARPFOLD_HDF5_HAS_COMPLEX
   if (type_class == H5T_COMPLEX) return name_of_derived(type, "complex of ");
 #endif
   return "HDF5 type class " + std::to_string(static_cast<int>(type_class));
@@ -310,9 +368,7 @@ hid_t predefined_integer(ElementType type, bool big) {
 }
 
 const FloatFields& fields_of(ElementType type) {
-  return std::find_if(float_kinds.begin(), float_kinds.end(),
-                      [&](const FloatKind& kind) { return kind.type == type; })
-      ->fields;
+  return std::ranges::find(float_kinds, type, &FloatKind::type)->fields;
 }
 
 TypeHandle make_float(ElementType type, bool big) {
@@ -355,6 +411,14 @@ StoredType describe_type(hid_t type) {
   return stored;
 }
 
+bool is_complex(hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+#if WARPFOLD_HDF5_HAS_COMPLEX
+  if (type_class == H5T_COMPLEX) return true;
+#endif
+  return type_class == H5T_COMPOUND && is_complex_pair(type);
+}
+
 TypeHandle make_type(ElementFormat format) {
   const bool big = format.order == ByteOrder::big;
   if (is_floating(format.type)) return make_float(format.type, big);
@@ -368,7 +432,7 @@ std::string unsupported_reason(const StoredType& type) {
 
 std::string supported_types_advice() {
   return "Give a dataset of integers of 8, 16, 32 or 64 bits, of float16, bfloat16, float32 or "
-         "float64, of bool (also in bits), of an enumeration or of times.";
+         "float64, of bool (also in bits), of an enumeration, of times, or of arrays of them.";
 }
 
 }  // namespace warpfold::io

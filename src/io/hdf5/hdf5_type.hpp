@@ -16,7 +16,7 @@ struct StoredType {
   std::string name;                     ///< "float32 big-endian", "bool", "enum of int8", ...
   std::optional<ElementFormat> format;  ///< none for an unsupported type
   /// Tells whether the stored bits are those of `format`; not so for numbers narrower than their
-  /// bytes and times of 64 bits, which HDF5 converts.
+  /// bytes, floats of one byte and times of 64 bits, which HDF5 converts.
   bool exact = false;
   NarrowElements narrow = {};  ///< numbers that are widened to `format`
 };
@@ -24,6 +24,10 @@ struct StoredType {
 /// Tells integers and enumerations by size and sign and floats by their fields. Types of one byte
 /// get the native byte order. Throws Error only where HDF5 fails.
 StoredType describe_type(hid_t type);
+
+/// Tells whether elements are complex numbers: HDF5's own class, or pairs of equal numbers called
+/// as h5py (r, i), MATLAB and Octave (real, imag) call them.
+bool is_complex(hid_t type);
 
 /// Returns the HDF5 datatype whose elements lie as `format` says.
 TypeHandle make_type(ElementFormat format);

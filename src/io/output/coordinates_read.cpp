@@ -85,7 +85,8 @@ class CoordinateReader {
 
   Coordinates read() {
     std::vector<std::vector<DatasetHandle>> scales = scales_of(dataset_, cannot_read_variable);
-    if (scales.size() != source_.size()) return {};
+    if (scales.size() > source_.size()) return {};
+    scales.resize(source_.size());  // dimensions of arrays in elements have none
     for (std::size_t d = 0; d < source_.size(); ++d)
       for (const DatasetHandle& scale : scales[d]) known_.emplace(key_of(scale.get()), d);
     if (known_.empty()) return {};

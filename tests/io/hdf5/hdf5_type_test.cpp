@@ -132,10 +132,10 @@ TEST_F(TypeTest, MadeTypesAreFoundAgain) {
 }
 
 TEST_F(TypeTest, OtherNumbersAreRefusedByName) {
-  EXPECT_TRUE(contains(refusal(small_float(5, 2, 15, H5T_IEEE_F32LE).get()),
-                       "float8 with 5 exponent and 2 mantissa bits"));
-  EXPECT_TRUE(contains(refusal(small_float(4, 3, 7, H5T_IEEE_F32LE).get()),
-                       "float8 with 4 exponent and 3 mantissa bits"));
+  EXPECT_TRUE(contains(refusal(small_float(3, 4, 3, H5T_IEEE_F32LE).get()),
+                       "float8 with 3 exponent and 4 mantissa bits"));
+  EXPECT_TRUE(contains(refusal(small_float(4, 3, 8, H5T_IEEE_F32LE).get()),
+                       "float8 with 4 exponent and 3 mantissa bits and the exponent bias 8"));
   EXPECT_TRUE(contains(refusal(small_float(5, 10, 16, H5T_IEEE_F32LE).get()), "float16 with"));
   EXPECT_TRUE(contains(refusal(H5T_VAX_F32), "VAX byte order"));
   TypeHandle odd = copy_of(H5T_STD_I32LE);
@@ -144,6 +144,17 @@ TEST_F(TypeTest, OtherNumbersAreRefusedByName) {
   TypeHandle wide = copy_of(H5T_STD_U64LE);
   H5Tset_size(wide.get(), 16);
   EXPECT_TRUE(contains(refusal(wide.get()), "uint128"));
+}
+
+TEST_F(TypeTest, FloatsOfAByteAreConverted) {
+  for (const auto& [exponent_bits, bias] : {std::pair(4, 7), std::pair(5, 15)}) {
+    const auto bits = static_cast<std::size_t>(exponent_bits);
+    const DatasetInfo info =
+        stored(small_float(bits, 7 - bits, static_cast<std::size_t>(bias), H5T_IEEE_F32LE).get());
+    EXPECT_EQ(info.format.type, ElementType::f16);
+    EXPECT_EQ(info.path, ReadPath::library);
+    EXPECT_EQ(info.stored_type, bits == 4 ? "float8 E4M3" : "float8 E5M2");
+  }
 }
 
 TEST_F(TypeTest, LongDoublesAreRefusedByName) {
@@ -166,10 +177,6 @@ TEST_F(TypeTest, ACompoundIsRefusedAsAWholeAndListedByItsMembers) {
 }
 
 TEST_F(TypeTest, TypesThatAreNoNumbersAreRefusedByName) {
-  const TypeHandle complex_pair(H5Tcreate(H5T_COMPOUND, 16));
-  H5Tinsert(complex_pair.get(), "r", 0, H5T_IEEE_F64LE);
-  H5Tinsert(complex_pair.get(), "i", 8, H5T_IEEE_F64LE);
-  EXPECT_TRUE(contains(refusal(complex_pair.get()), "complex"));
   const TypeHandle fixed = copy_of(H5T_C_S1);
   H5Tset_size(fixed.get(), 12);
   EXPECT_TRUE(contains(refusal(fixed.get()), "string of 12 bytes"));
@@ -179,8 +186,8 @@ TEST_F(TypeTest, TypesThatAreNoNumbersAreRefusedByName) {
   EXPECT_TRUE(contains(refusal(TypeHandle(H5Tvlen_create(H5T_STD_I32LE)).get()),
                        "variable-length sequence of int32"));
   const hsize_t three = 3;
-  EXPECT_TRUE(contains(refusal(TypeHandle(H5Tarray_create2(H5T_IEEE_F32BE, 1, &three)).get()),
-                       "array of float32 big-endian"));
+  EXPECT_TRUE(contains(refusal(TypeHandle(H5Tarray_create2(H5T_STD_REF_OBJ, 1, &three)).get()),
+                       "its type is object reference"));
   EXPECT_TRUE(contains(refusal(H5T_STD_REF_OBJ), "object reference"));
   EXPECT_TRUE(contains(refusal(H5T_STD_REF_DSETREG), "region reference"));
   EXPECT_TRUE(contains(refusal(TypeHandle(H5Tcreate(H5T_OPAQUE, 5)).get()), "opaque of 5 bytes"));
