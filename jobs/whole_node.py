@@ -6,11 +6,11 @@ whole_node.py PROGRAM --backends cpu --threads 1,4,16       how a command scales
 whole_node.py PROGRAM --backends cuda --ranks 1,2           how it scales with GPUs
 whole_node.py PROGRAM --before OLD           two builds in turns, and the ratios of their medians
 
-Makes a field of f32 [time][1024][1024] in a folder in memory, as it is and compressed in chunks of
-1 MiB and of 4 MiB. Every run is a process of its own, timed from its start to its end. The row
-`start` is a sum of 8 bytes; the row `copy` copies the field by as many threads. All columns of a
-row must give the same results, to the bit. Prints a table of medians, and with --json FILE all of
-the times. Needs h5py and NumPy for Python.
+Makes a field of f32 [time][1024][1024] in a folder in memory, as it is, compressed in chunks of 1
+MiB and of 4 MiB, and encoded by other filters of HDF5. Every run is a process of its own, timed
+from its start to its end. The row `start` is a sum of 8 bytes; the row `copy` copies the field by
+as many threads. All columns of a row must give the same results, to the bit. Prints a table of
+medians, and with --json FILE all of the times. Needs h5py and NumPy for Python.
 """
 
 import argparse
@@ -32,16 +32,34 @@ import h5py
 import numpy
 
 import front_page
-import ingest_inputs
 import measuring
 
 PLANE = (1024, 1024)
 DISTINCT_PLANES = 16
 LABELS = 1000
-CHUNKS = {"contiguous": None, "gzip-1M": (1, 512, 512), "gzip-4M": (1, 1024, 1024)}
 SMALL_OUTPUT = 1 << 28  # bytes: larger outputs are compared by their size alone
 COPY_PART = 4 << 20
-GZIP_LEVEL = 4
+MANTISSA, EXPONENT = 13, 8  # bits of the n-bit filter's floats, which hold all of the field's numbers
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """How the field is stored: contiguous, or a plane in chunks of so many elements along each of
+    its dimensions, which HDF5's filters encode: their numbers and parameters."""
+
+    edge: int = 0
+    filters: tuple = ()
+
+
+GZIP = ((h5py.h5z.FILTER_SHUFFLE,), (h5py.h5z.FILTER_DEFLATE, 4))
+SOURCES = {
+    "contiguous": Source(),
+    "gzip-1M": Source(512, GZIP),
+    "gzip-4M": Source(1024, GZIP),
+    "szip-1M": Source(512, ((h5py.h5z.FILTER_SZIP, h5py.h5z.SZIP_NN_OPTION_MASK, 32),)),
+    "scale-offset-1M": Source(512, ((h5py.h5z.FILTER_SCALEOFFSET, 0, 4),)),
+    "n-bit-1M": Source(512, ((h5py.h5z.FILTER_NBIT,),)),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,6 +94,9 @@ TASKS = {
     "gzip along axis": Task("reduce --axis 0 --ops mean", "gzip-1M", output=True),
     "gzip histogram": Task("histogram --bins 100 --range 0,600", "gzip-1M"),
     "gzip scan": Task("scan", "gzip-1M", output=True),
+    "szip": Task("reduce --ops sum", "szip-1M"),
+    "scale-offset": Task("reduce --ops sum", "scale-offset-1M"),
+    "n-bit": Task("reduce --ops sum", "n-bit-1M"),
 }
 
 
@@ -129,44 +150,49 @@ def fill_contiguous(path, offset, distinct, times):
         list(threads.map(write, range(times)))
 
 
-def fill_chunks(dataset, distinct, times, chunk):
-    recipe = ingest_inputs.Recipe("<f4", gzip_level=GZIP_LEVEL)
-    corners = list(itertools.product(*(range(0, extent, step)
-                                       for extent, step in zip(PLANE, chunk[1:]))))  # fmt: skip
+def create_field(file, times, source):
+    shape = (times, *PLANE)
+    storage = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    stored_type = h5py.h5t.IEEE_F32LE.copy()
+    if source.edge:
+        storage.set_chunk((1, source.edge, source.edge))
+    else:
+        storage.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+        storage.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+    for number, *parameters in source.filters:
+        storage.set_filter(number, 0, tuple(parameters))
+        if number == h5py.h5z.FILTER_NBIT:
+            stored_type.set_fields(MANTISSA + EXPONENT, MANTISSA, EXPONENT, 0, MANTISSA)
+            stored_type.set_precision(1 + MANTISSA + EXPONENT)
+    space = h5py.h5s.create_simple(shape)
+    return h5py.Dataset(h5py.h5d.create(file.id, b"field", stored_type, space, storage))
 
-    def stored(place):
-        number, (y, x) = place
-        part = distinct[number][y : y + chunk[1], x : x + chunk[2]]
-        return ingest_inputs.deflated(numpy.ascontiguousarray(part).ravel(), recipe)
 
-    with concurrent.futures.ThreadPoolExecutor() as threads:
-        every = list(itertools.product(range(DISTINCT_PLANES), corners))
-        streams = list(threads.map(stored, every))
-    for number in range(times):
-        for i, (y, x) in enumerate(corners):
-            stream = streams[number % DISTINCT_PLANES * len(corners) + i]
-            dataset.id.write_direct_chunk((number, y, x), stream)
+def fill_chunks(field, distinct, source):
+    """Encodes each plane that occurs once, by HDF5, and copies its chunks."""
+    times = field.shape[0]
+    corners = list(itertools.product(*(range(0, extent, source.edge) for extent in PLANE)))
+    with h5py.File("planes", "w", driver="core", backing_store=False) as memory:
+        encoded = create_field(memory, min(times, DISTINCT_PLANES), source)
+        for number in range(encoded.shape[0]):
+            encoded[number] = distinct[number]
+        memory.flush()
+        for number, corner in itertools.product(range(times), corners):
+            mask, stream = encoded.id.read_direct_chunk((number % DISTINCT_PLANES, *corner))
+            field.id.write_direct_chunk((number, *corner), stream, mask)
 
 
 def make_input(name, folder, size):
     """The file's path."""
     times = max(1, size // (4 * PLANE[0] * PLANE[1]))
-    shape, chunk = (times, *PLANE), CHUNKS[name]
-    path = folder / f"{name}.h5"
-    distinct = list(planes())
+    source, path, distinct = SOURCES[name], folder / f"{name}.h5", list(planes())
     with h5py.File(path, "w") as file:
         add_small_datasets(file)
-        if chunk:
-            field = file.create_dataset("field", shape, "<f4", chunks=chunk, shuffle=True,
-                                        compression="gzip", compression_opts=GZIP_LEVEL)  # fmt: skip
-            fill_chunks(field, distinct, times, chunk)
+        field = create_field(file, times, source)
+        if source.edge:
+            fill_chunks(field, distinct, source)
             return path
-        storage = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
-        storage.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
-        storage.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
-        space = h5py.h5s.create_simple(shape)
-        field = h5py.h5d.create(file.id, b"field", h5py.h5t.IEEE_F32LE, space, storage)
-        offset = field.get_offset()
+        offset = field.id.get_offset()
     fill_contiguous(path, offset, distinct, times)
     return path
 
@@ -246,9 +272,12 @@ def measure(columns, names, folder, size, repeats):
                                         for title, each in measured[name].items()),
               file=sys.stderr, flush=True)  # fmt: skip
 
-    for source in CHUNKS:
+    for source in SOURCES:
         tasks = {name: TASKS[name] for name in names if TASKS[name].source == source}
         if not tasks:
+            continue
+        if not all(h5py.h5z.filter_avail(number) for number, *_ in SOURCES[source].filters):
+            print(f"  {source} is skipped: this HDF5 lacks a filter", file=sys.stderr)
             continue
         path = make_input(source, folder, size)
         if not measured:
