@@ -103,7 +103,7 @@ void ReduceRequest::check_output_options() const {
     if (command_.count(option) > 0) throw needed(option, "--axis", axes_advice);
   if (by_labels() && !options.output.path.empty()) return;
   for (const char* option : {"-o", "--append", "--force", "--output-type", "--empty", "--chunks",
-                             "--deflate", "--shuffle", "--fletcher32"})
+                             "--deflate", "--zstd", "--shuffle", "--fletcher32"})
     if (command_.count(option) > 0)
       throw needed(option, needs, by_labels() ? output_advice : axes_advice);
 }

@@ -83,6 +83,7 @@ class _Scan(TypedDict, total=False):
 class _Storage(TypedDict, total=False):
     chunks: str | Sequence[int] | None
     deflate: bool | int
+    zstd: bool | int
     shuffle: bool
     fletcher32: bool
 

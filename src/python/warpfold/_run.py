@@ -65,7 +65,7 @@ class CompactOutput(NamedTuple):
 
 ToResult = Callable[[Any, Optional[str]], Any]
 
-_OUTPUT_OPTIONS = {"append", "force", "chunks", "deflate", "shuffle", "fletcher32"}
+_OUTPUT_OPTIONS = {"append", "force", "chunks", "deflate", "zstd", "shuffle", "fletcher32"}
 
 
 def _words(command: str, options: dict[str, Any], sources: Sources) -> list[str]:
