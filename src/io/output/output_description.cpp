@@ -124,7 +124,8 @@ OutputSource open_source(const OutputSpec& spec) {
 // input.
 void write_origin(const OutputSource& source, hid_t file, const std::string& problem) {
   if (!source.file) return;
-  for (const char* name : {"Conventions", "title", "institution", "source"}) {
+  for (const char* name :
+       {"Conventions", "title", "institution", "source", "references", "comment"}) {
     const auto text = read_text_attribute(source.file.get(), name, problem);
     if (!text || text->empty() || has_attribute(file, name)) continue;
     const TextAttribute attribute{name, *text};
