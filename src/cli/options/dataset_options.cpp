@@ -14,6 +14,7 @@ namespace warpfold::cli {
 namespace {
 
 constexpr const char* default_deflate_level = "6";
+constexpr const char* default_zstd_level = "3";
 
 /// Heads options by a group in the help, unless that is empty.
 void group_options(std::initializer_list<CLI::Option*> options, const std::string& group) {
@@ -170,11 +171,21 @@ void add_storage_options(CLI::App& command, StorageOptions& storage, const std::
                             static_cast<int>(parse_integer("--deflate", level, 0, 9));
                       })
           ->expected(0, 1);
+  CLI::Option* zstd =
+      add_text_option(command, "--zstd", "[LEVEL]",
+                      "Compress chunks by Zstandard; 1 to 22, level 3 if not given. Readers need "
+                      "HDF5's plugin for filter 32015",
+                      [&storage](const std::string& text) {
+                        const std::string level = text.empty() ? default_zstd_level : text;
+                        storage.zstd_level =
+                            static_cast<int>(parse_integer("--zstd", level, 1, 22));
+                      })
+          ->expected(0, 1);
   CLI::Option* shuffle =
       command.add_flag("--shuffle", storage.shuffle, "Regroup the bytes of chunks");
   CLI::Option* fletcher32 =
       command.add_flag("--fletcher32", storage.fletcher32, "Add checksums to chunks");
-  group_options({chunks, deflate, shuffle, fletcher32}, group);
+  group_options({chunks, deflate, zstd, shuffle, fletcher32}, group);
 }
 
 }  // namespace warpfold::cli

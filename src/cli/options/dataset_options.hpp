@@ -48,7 +48,7 @@ void add_output_options(CLI::App& command, OutputOptions& output, const std::str
 /// Throws a usage Error where no output is named; `why` says why one is needed, or nothing.
 void require_output(const OutputOptions& output, const std::string& why = {});
 
-/// Adds --chunks, --deflate, --shuffle and --fletcher32. A `group` heads them in the help.
+/// Adds --chunks, --deflate, --zstd, --shuffle and --fletcher32. A `group` heads them in the help.
 void add_storage_options(CLI::App& command, StorageOptions& storage, const std::string& group = {});
 
 }  // namespace warpfold::cli

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -24,6 +25,9 @@ constexpr Choice<QuantileMethod> quantile_methods[] = {{"linear", QuantileMethod
                                                        {"higher", QuantileMethod::higher},
                                                        {"midpoint", QuantileMethod::midpoint},
                                                        {"nearest", QuantileMethod::nearest}};
+
+constexpr Choice<Places> place_choices[] = {{"indices", Places::indices},
+                                            {"coordinates", Places::coordinates}};
 
 constexpr const char* axes_group = "Along axes";
 
@@ -97,15 +101,35 @@ void ReduceRequest::choose_statistics() {
 }
 
 void ReduceRequest::check_output_options() const {
-  if (along_axes()) return require_output(options.output, "--axis makes datasets");
-  const char* const needs = by_labels() ? "-o" : "--axis";
-  for (const char* option : {"--every", "--complete", "--min-count", "--keepdims"})
-    if (command_.count(option) > 0) throw needed(option, "--axis", axes_advice);
-  if (by_labels() && !options.output.path.empty()) return;
-  for (const char* option : {"-o", "--append", "--force", "--output-type", "--empty", "--chunks",
-                             "--deflate", "--shuffle", "--fletcher32"})
-    if (command_.count(option) > 0)
-      throw needed(option, needs, by_labels() ? output_advice : axes_advice);
+  const auto require = [&](std::initializer_list<const char*> given, const char* needs,
+                           const char* advice) {
+    for (const char* option : given)
+      if (command_.count(option) > 0) throw needed(option, needs, advice);
+  };
+  const char* const needs = along_axes() || by_labels() ? "-o" : "--axis";
+  const char* const advice = along_axes() || by_labels() ? output_advice : axes_advice;
+  if (!along_axes())
+    require({"--every", "--complete", "--min-count", "--keepdims"}, "--axis", axes_advice);
+  if (!along_axes() && !by_labels()) require({"-o"}, needs, advice);
+  if (!options.output.path.empty()) return;
+  require({"--append", "--force", "--chunks", "--deflate", "--zstd", "--shuffle", "--fletcher32"},
+          needs, advice);
+  if (!along_axes()) require({"--output-type", "--empty"}, needs, advice);
+}
+
+std::vector<std::string> ReduceRequest::output_names(const ReduceResult& result) const {
+  std::vector<std::string> names;
+  auto quantile = quantile_names.begin();
+  for (const AxisOutput& output : result.outputs) {
+    const auto is_of_same = [&](const AxisOutput& other) {
+      return other.statistic == output.statistic && !other.quantile;
+    };
+    names.push_back(output.quantile ? *quantile++
+                                    : std::string(warpfold::name_of(output.statistic)));
+    if (!output.dimension.empty() && std::ranges::count_if(result.outputs, is_of_same) > 1)
+      names.back() += '_' + output.dimension;
+  }
+  return names;
 }
 
 bool ReduceRequest::takes_ddof() const {
@@ -127,6 +151,8 @@ void ReduceRequest::check_effects() const {
   if (!takes_ddof()) refuse("--ddof", "neither var nor std is requested");
   const bool may_be_empty =
       std::ranges::any_of(options.statistics, &StatisticRow::takes_empty, row_of);
+  if (std::ranges::none_of(options.statistics, &StatisticRow::is_index, row_of))
+    refuse("--places", "neither argmin nor argmax is requested");
   if (!may_be_empty && quantile_names.empty())
     refuse("--empty", "neither extrema nor sums nor quantiles are requested");
   if (options.view.files.empty() && pipeline::names_beside(options.view).empty() &&
@@ -211,8 +237,9 @@ void ReduceRequest::take_every(const std::string& text) {
 void ReduceRequest::add_axes_options() {
   add_text_option(
       command_, "--axis", "K|NAME,...",
-      "Reduce along these dimensions only; as NumPy's axis, into a dataset of OUT. Negative "
-      "numbers count from the last. --ops is sum if not given",
+      "Reduce along these dimensions only; as NumPy's axis, into a dataset of OUT; without -o "
+      "up to 100 results are printed. Negative numbers count from the last. --ops is sum if not "
+      "given",
       [this](const std::string& text) { options.axes = parse_axes("--axis", text); })
       ->group(axes_group);
   add_text_option(
@@ -235,6 +262,11 @@ void ReduceRequest::add_axes_options() {
         constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
         options.min_count = parse_integer("--min-count", text, 0, maximum);
       })
+      ->group(axes_group);
+  add_choice_option(command_, "--places", place_choices,
+                    "What argmin and argmax are in outputs: flat indices along the axes, or the "
+                    "coordinates of each reduced dimension there; indices if not given",
+                    options.places)
       ->group(axes_group);
   command_
       .add_flag("--keepdims", options.keep_dimensions,

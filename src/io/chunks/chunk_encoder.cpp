@@ -9,16 +9,17 @@ namespace warpfold::io {
 
 ChunkEncoder::ChunkEncoder(const StorageOptions& storage, std::size_t element_bytes)
     : storage_(storage), element_bytes_(element_bytes) {
-  if (storage.deflate_level) deflater_.emplace(*storage.deflate_level);
+  if (storage.deflate_level) compressor_ = make_deflate_compressor(*storage.deflate_level);
+  if (storage.zstd_level) compressor_ = make_zstd_compressor(*storage.zstd_level);
 }
 
 EncodedChunk ChunkEncoder::encode(std::span<const std::byte> chunk) {
   const std::span<const std::byte> shuffled = storage_.shuffle ? this->shuffled(chunk) : chunk;
   EncodedChunk encoded{shuffled};
-  if (deflater_) {
+  if (compressor_) {
     encoded_.resize(chunk.size() + fletcher32_bytes);
     const std::size_t bytes =
-        deflater_->deflate(shuffled, std::span(encoded_).first(chunk.size() - 1));
+        compressor_->compress(shuffled, std::span(encoded_).first(chunk.size() - 1));
     if (bytes > 0) {
       encoded.bytes = std::span(encoded_).first(bytes);
     } else {

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -28,14 +28,14 @@ struct ChunkSize {
       : bytes(chunk.bytes.size()), skipped_filters(chunk.skipped_filters) {}
 };
 
-/// Applies a dataset's filters without the HDF5 library: shuffle, deflate, fletcher32, those that
-/// are requested, in this order. One object serves one thread.
+/// Applies a dataset's filters without the HDF5 library: shuffle, deflate or zstd, fletcher32,
+/// those that are requested, in this order. One object serves one thread.
 class ChunkEncoder {
  public:
   ChunkEncoder(const StorageOptions& storage, std::size_t element_bytes);
 
-  /// Leaves out shuffle and deflate where they don't make the chunk smaller. The answer is valid
-  /// until the next call and as long as `chunk` is.
+  /// Leaves out shuffle and compression where they don't make the chunk smaller. The answer is
+  /// valid until the next call and as long as `chunk` is.
   EncodedChunk encode(std::span<const std::byte> chunk);
 
  private:
@@ -44,7 +44,7 @@ class ChunkEncoder {
 
   StorageOptions storage_;
   std::size_t element_bytes_;
-  std::optional<Deflater> deflater_;
+  std::unique_ptr<Compressor> compressor_;
   std::vector<std::byte> shuffled_;
   std::vector<std::byte> encoded_;
 };

@@ -134,6 +134,7 @@ std::optional<Texts> read_texts(const std::string& file, const std::string& name
   const StoredTexts stored(dataset, std::move(type), problem);
   DatasetInfo info;
   info.file = file;
+  info.stored_file = stored_file;
   info.name = name;
   info.stored_shape = stored.shape();
   const SpaceHandle space(require(H5Dget_space(dataset.get()), problem));

@@ -102,6 +102,26 @@ class ZstdDecoder : public BlockDecoder {
   };
   std::unique_ptr<ZSTD_DCtx, Free> context_;
 };
+
+class ZstdCompressor : public Compressor {
+ public:
+  explicit ZstdCompressor(int level) : level_(level), context_(ZSTD_createCCtx()) {
+    if (!context_) throw std::bad_alloc();
+  }
+
+  std::size_t compress(std::span<const std::byte> bytes, std::span<std::byte> out) override {
+    const std::size_t made = ZSTD_compressCCtx(context_.get(), out.data(), out.size(), bytes.data(),
+                                               bytes.size(), level_);
+    return ZSTD_isError(made) != 0 ? 0 : made;
+  }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+  int level_;
+  std::unique_ptr<ZSTD_CCtx, Free> context_;
+};
 #endif
 
 #ifdef WARPFOLD_BLOSC
@@ -185,6 +205,14 @@ std::unique_ptr<FilterStep> make_stream_step(std::unique_ptr<BlockDecoder> decod
 
 std::unique_ptr<FilterStep> make_lz4_step(std::unique_ptr<BlockDecoder> lz4) {
   return lz4 ? std::make_unique<Lz4Step>(std::move(lz4)) : nullptr;
+}
+
+std::unique_ptr<Compressor> make_zstd_compressor([[maybe_unused]] int level) {
+#ifdef WARPFOLD_ZSTD
+  return std::make_unique<ZstdCompressor>(level);
+#else
+  return nullptr;
+#endif
 }
 
 std::unique_ptr<BlockDecoder> make_block_decoder(int filter) {

@@ -26,6 +26,19 @@ class BlockDecoder {
 /// less 1.
 std::unique_ptr<BlockDecoder> make_block_decoder(int filter);
 
+/// A compressor makes what a filter stores; one object serves one thread.
+class Compressor {
+ public:
+  virtual ~Compressor() = default;
+
+  /// Returns the bytes made, at the start of `out`; 0 where it can't hold them.
+  virtual std::size_t compress(std::span<const std::byte> bytes, std::span<std::byte> out) = 0;
+};
+
+/// Makes a compressor to zstd frames, of level 1 (fastest) to 22 (smallest); none where this build
+/// lacks the library.
+std::unique_ptr<Compressor> make_zstd_compressor(int level);
+
 /// Makes a decoder of blosc2's frames of one chunk, which may be an array in blocks. Codecs that
 /// are plugins of the library are refused: it would start programs to find them.
 std::unique_ptr<BlockDecoder> make_blosc2_decoder();

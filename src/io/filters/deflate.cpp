@@ -38,21 +38,32 @@ class InflateStep : public FilterStep {
   std::unique_ptr<libdeflate_decompressor, Free> decompressor_;
 };
 
+class DeflateCompressor : public Compressor {
+ public:
+  explicit DeflateCompressor(int level) : compressor_(libdeflate_alloc_compressor(level)) {
+    if (!compressor_) throw std::bad_alloc();
+  }
+
+  std::size_t compress(std::span<const std::byte> bytes, std::span<std::byte> out) override {
+    return libdeflate_zlib_compress(compressor_.get(), bytes.data(), bytes.size(), out.data(),
+                                    out.size());
+  }
+
+ private:
+  struct Free {
+    void operator()(libdeflate_compressor* compressor) const {
+      libdeflate_free_compressor(compressor);
+    }
+  };
+  std::unique_ptr<libdeflate_compressor, Free> compressor_;
+};
+
 }  // namespace
 
 std::unique_ptr<FilterStep> make_inflate_step() { return std::make_unique<InflateStep>(); }
 
-void Deflater::Free::operator()(libdeflate_compressor* compressor) const {
-  libdeflate_free_compressor(compressor);
-}
-
-Deflater::Deflater(int level) : compressor_(libdeflate_alloc_compressor(level)) {
-  if (!compressor_) throw std::bad_alloc();
-}
-
-std::size_t Deflater::deflate(std::span<const std::byte> bytes, std::span<std::byte> out) {
-  return libdeflate_zlib_compress(compressor_.get(), bytes.data(), bytes.size(), out.data(),
-                                  out.size());
+std::unique_ptr<Compressor> make_deflate_compressor(int level) {
+  return std::make_unique<DeflateCompressor>(level);
 }
 
 }  // namespace warpfold::io

@@ -7,11 +7,14 @@
 
 #include "core/layout/partition.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/filters/block_decoder.hpp"
+#include "io/filters/filter.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/link_access.hpp"
+#include "io/hdf5/registered_filters.hpp"
 #include "io/output/input_variable.hpp"
 #include "io/output/replaced_datasets.hpp"
 #include "warpfold/core/error.hpp"
@@ -79,6 +82,12 @@ PropertiesHandle make_creation(const OutputDataset& spec, const std::string& pro
   if (storage.deflate_level) {
     require(H5Pset_deflate(creation.get(), static_cast<unsigned>(*storage.deflate_level)), problem);
   }
+  if (storage.zstd_level) {
+    if (H5Zfilter_avail(filter_id::zstd) <= 0)
+      register_decoder({.id = filter_id::zstd, .name = "zstd", .parameters = {}});
+    const auto level = static_cast<unsigned>(*storage.zstd_level);
+    require(H5Pset_filter(creation.get(), filter_id::zstd, H5Z_FLAG_OPTIONAL, 1, &level), problem);
+  }
   if (storage.fletcher32) require(H5Pset_fletcher32(creation.get()), problem);
   return creation;
 }
@@ -122,9 +131,18 @@ void require_valid_storage(const OutputDataset& spec) {
     throw_bad_storage(spec, "deflate has no level " + std::to_string(*storage.deflate_level),
                       "Give 0 to 9.");
   }
+  if (storage.zstd_level) {
+    if (*storage.zstd_level < 1 || *storage.zstd_level > 22)
+      throw_bad_storage(spec, "zstd has no level " + std::to_string(*storage.zstd_level),
+                        "Give 1 to 22.");
+    if (storage.deflate_level)
+      throw_bad_storage(spec, "both deflate and zstd are requested", "Omit one of them.");
+    if (!make_zstd_compressor(*storage.zstd_level))
+      throw_bad_storage(spec, "this build has no zstd", "Choose deflate.");
+  }
   if (!storage.chunk_shape.empty()) {
     require_valid_chunks(spec);
-  } else if (storage.deflate_level || storage.shuffle || storage.fletcher32) {
+  } else if (storage.filtered()) {
     if (spec.shape.empty())
       throw_bad_storage(spec, "it is a scalar, which has no chunks to filter", "Omit the filters.");
     throw_bad_storage(spec, "filters need chunks", "Give a chunk shape too.");

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <variant>
 
-#include "core/numeric/rounding.hpp"
 #include "core/results/statistic_table.hpp"
+#include "core/values/value_element.hpp"
 #include "mpi/agreement.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -56,29 +55,27 @@ void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange out
   const AxisTarget& to = targets_[target];
   const std::uint64_t begin = outputs.first * size_of(to.type);
   timers.writing.time(elements.size(), [&] {
-    if (to.memory != nullptr)
-      std::ranges::copy(elements, to.memory + begin);
-    else if (!elements.empty())
-      to.writer->write(begin, elements);
+    if (!elements.empty()) to.writer->write(begin, elements);
   });
 }
 
 std::vector<std::byte> AxisWriter::finished(std::size_t target, std::uint64_t place,
                                             ElementRange outputs, const AxisTotals& totals) {
   const AxisTarget& to = targets_[target];
-  std::vector<std::byte> elements(outputs.count * size_of(to.type));
+  const ElementType type = to.place != nullptr ? ElementType::i64 : to.type;
+  std::vector<std::byte> elements(outputs.count * size_of(type));
   try {
-    totals.store(to.statistic, options_, {place, outputs.count}, outputs.first - place, to.type,
+    totals.store(to.statistic, options_, {place, outputs.count}, outputs.first - place, type,
                  elements.data());
   } catch (const Error&) {
     failure_.note({target, outputs.first}, std::current_exception());
     return {};
   }
   if (to.min_count > 0 && to.missing != Value{})
-    replace_small(to.min_count, to.missing, to.type, place, totals, elements);
+    replace_small(to.min_count, to.missing, type, place, totals, elements);
   else if (row_of(to.statistic).of_nothing == OfNothing::zero_or_chosen)
-    sums_of_nothing_ += replace_small(1, to.empty, to.type, place, totals, elements);
-  return elements;
+    sums_of_nothing_ += replace_small(1, to.empty, type, place, totals, elements);
+  return to.place != nullptr ? to.place->at(elements) : elements;
 }
 
 std::uint64_t AxisWriter::replace_small(std::uint64_t fewest, const Value& replacement,
@@ -88,12 +85,7 @@ std::uint64_t AxisWriter::replace_small(std::uint64_t fewest, const Value& repla
   std::uint64_t found = 0;
   visit_element_type(type, [&](auto zero) {
     using Out = decltype(zero);
-    Out element{};
-    if (const auto* real = std::get_if<double>(&replacement)) {
-      if constexpr (is_floating_element<Out>) element = output_element<Out>(*real);
-    } else if (const auto* integer = std::get_if<int128>(&replacement)) {
-      element = output_element<Out>(*integer);
-    }
+    const auto element = element_of<Out>(replacement);
     for (std::size_t at = 0; at < elements.size(); at += sizeof(Out)) {
       const AxisCounts& counts = totals.parts().counts[place + at / sizeof(Out)];
       const std::uint64_t skipped = options_.nan == NanPolicy::skip ? counts.nan : 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,8 +14,12 @@
 #include "core/values/value_filters.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/meaning/coordinate.hpp"
+#include "pipeline/meaning/matching.hpp"
 #include "pipeline/meaning/statistic_text.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/stage_timings.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -50,6 +55,7 @@ Value missing_value(const AxisOutput& output, const ReduceOptions& options) {
 /// Returns what stands for a missing value of an output, if that can be.
 Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceOptions& options) {
   const bool is_place = row_of(output.statistic).is_index();
+  if (!output.dimension.empty()) return may_be_missing ? value_for_nothing(output.type) : Value{};
   if (const Value missing = missing_value(output, options); missing != Value{} && !is_place)
     return missing;
   switch (row_of(output.statistic).of_nothing) {
@@ -67,6 +73,38 @@ Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceO
   return {};
 }
 
+/// Says what places that are coordinates are: "time of the maximum of temperature".
+ChangedText place_text_of(const AxisOutput& output, const io::DatasetText& input) {
+  const std::string prefix = row_of(output.statistic).prefix;
+  ChangedText text;
+  if (input.long_name)
+    text.emplace_back("long_name",
+                      output.dimension + prefix.substr(prefix.find(' ')) + *input.long_name);
+  for (const auto& [name, of] :
+       {std::pair{"units", &output.numbers.units}, std::pair{"calendar", &output.numbers.calendar}})
+    if (!of->empty()) text.emplace_back(name, *of);
+  return text;
+}
+
+/// Says what the numbers of an output mean. `input` is what is true of it of what its input says.
+void describe_numbers(const io::OutputDataset& output, const io::DatasetText& input,
+                      ReportedNumbers& numbers) {
+  std::optional<std::string> units;
+  if (output.carries_attributes) units = input.units;
+  for (const auto& [name, text] : output.changed_text)
+    if (name == "units") units = text;
+  numbers.units = units.value_or("");
+  if (output.carries_attributes) numbers.calendar = input.calendar.value_or("");
+}
+
+/// Writes numbers that are times as dates.
+void add_dates(ReportedNumbers& numbers) {
+  io::DatasetText text{numbers.units, {}, {}};
+  if (!numbers.calendar.empty()) text.calendar = numbers.calendar;
+  if (const auto units = time_units(text))
+    for (const Value& value : numbers.values) numbers.texts.push_back(date_of(value, *units));
+}
+
 }  // namespace
 
 bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options) {
@@ -75,15 +113,28 @@ bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& option
 }
 
 std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
-                                   const ReduceOptions& options) {
+                                   const ReduceOptions& options,
+                                   std::span<const PlaceCoordinate> places) {
   std::vector<AxisOutput> outputs;
-  const bool one = options.statistics.size() + options.quantiles.size() == 1;
+  const bool one = options.statistics.size() + options.quantiles.size() == 1 && places.size() <= 1;
   const auto add = [&](Statistic statistic, std::string_view operation) -> AxisOutput& {
     return outputs.emplace_back(
         AxisOutput{statistic, one ? name : name + '_' + std::string(operation),
                    axis_output_type(statistic, values, options.output_type)});
   };
-  for (const Statistic statistic : options.statistics) add(statistic, name_of(statistic));
+  for (const Statistic statistic : options.statistics) {
+    if (places.empty() || !row_of(statistic).is_index())
+      add(statistic, name_of(statistic));
+    else
+      for (const PlaceCoordinate& place : places) {
+        const std::string operation(name_of(statistic));
+        AxisOutput& output =
+            add(statistic, places.size() == 1 ? operation : operation + '_' + place.name);
+        output.type = place.type;
+        output.dimension = place.name;
+        output.numbers = {{}, place.units, place.calendar, {}};
+      }
+  }
   const Statistic alike =
       gives_elements(options.quantile_method) ? Statistic::min : Statistic::mean;
   for (const double fraction : options.quantiles)
@@ -91,10 +142,20 @@ std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
   return outputs;
 }
 
+void require_few(const std::vector<AxisOutput>& outputs, const std::vector<std::uint64_t>& shape,
+                 const OutputOptions& options) {
+  const std::uint64_t numbers = outputs.size() * product(shape);
+  if (!options.path.empty() || numbers <= max_reported_numbers) return;
+  throw usage_error("the output is missing",
+                    "there are " + std::to_string(numbers) + " results, and at most " +
+                        std::to_string(max_reported_numbers) + " are reported without one",
+                    "Name a file with `output`.");
+}
+
 void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
-                 const ReduceResult& result, const io::DatasetText& input) {
+                 ReduceResult& result, const io::DatasetText& input) {
   const bool may_be_missing = may_leave_out_elements(view, options);
-  const std::vector<AxisOutput>& outputs = result.outputs;
+  std::vector<AxisOutput>& outputs = result.outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const StatisticRow& row = row_of(outputs[i].statistic);
     io::OutputDataset& dataset = i == 0 ? file : file.others.emplace_back();
@@ -104,24 +165,47 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
     dataset.dropped_attributes =
         row.is_extremum() ? dropped_of_extrema(view, options) : element_attributes(view);
     dataset.fill_value = fill_value_of(outputs[i], may_be_missing, options);
+    if (!outputs[i].dimension.empty()) {
+      dataset.changed_text = place_text_of(outputs[i], input);
+      continue;
+    }
     io::DatasetText said = input;
     if (!options.times.empty()) dataset.dropped_attributes.emplace_back("units");
     if (std::ranges::count(dataset.dropped_attributes, "units") > 0) said.units.reset();
     dataset.changed_text = outputs[i].quantile
                                ? quantile_text_of(*outputs[i].quantile, said, result.axis_names)
                                : text_of(outputs[i].statistic, said, result.axis_names);
+    describe_numbers(dataset, said, outputs[i].numbers);
   }
   set_shape(file, result.output_shape, options.storage);
 }
 
 std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
-                                   const ReduceOptions& options, ArrayOutput& file) {
+                                   const ReduceOptions& options,
+                                   std::span<const PlaceCoordinate> places, ArrayOutput& file) {
   std::vector<AxisTarget> targets;
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    targets.push_back({outputs[i].statistic, outputs[i].type, file.writer(i), nullptr,
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const bool is_place = !outputs[i].dimension.empty();
+    targets.push_back({outputs[i].statistic, outputs[i].type, file.writer(i),
                        chosen_zero(outputs[i], options), missing_value(outputs[i], options),
-                       options.min_count});
+                       options.min_count, is_place ? &places[place++ % places.size()] : nullptr});
+  }
   return targets;
+}
+
+void finish_outputs(ArrayOutput& staged, ReduceResult& result, Run& run,
+                    std::vector<StageTiming>& stages) {
+  add_up(stages, staged.finish(run.monitor, run.place.threads));
+  if (!staged.spec().path.empty()) return;
+  run_on_root(run.communicator, [&] {
+    result.coordinates = io::coordinates_of(staged.spec());
+    for (ReportedCoordinate& coordinate : result.coordinates) add_dates(coordinate);
+    for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+      result.outputs[i].numbers.values = staged.values(i);
+      add_dates(result.outputs[i].numbers);
+    }
+  });
 }
 
 void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,

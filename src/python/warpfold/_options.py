@@ -58,6 +58,7 @@ class _Reduction(TypedDict, total=False):
     every: int | str | None
     complete: bool
     min_count: int | None
+    places: Literal["indices", "coordinates"] | None
     keepdims: bool
     by: str | None
     nan: Literal["propagate", "skip"] | None
@@ -83,6 +84,7 @@ class _Scan(TypedDict, total=False):
 class _Storage(TypedDict, total=False):
     chunks: str | Sequence[int] | None
     deflate: bool | int
+    zstd: bool | int
     shuffle: bool
     fletcher32: bool
 

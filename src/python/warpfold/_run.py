@@ -65,7 +65,7 @@ class CompactOutput(NamedTuple):
 
 ToResult = Callable[[Any, Optional[str]], Any]
 
-_OUTPUT_OPTIONS = {"append", "force", "chunks", "deflate", "shuffle", "fletcher32"}
+_OUTPUT_OPTIONS = {"append", "force", "chunks", "deflate", "zstd", "shuffle", "fletcher32"}
 
 
 def _words(command: str, options: dict[str, Any], sources: Sources) -> list[str]:
@@ -172,7 +172,7 @@ def _read(output: str, dataset: str) -> Any:
 
 def reduce_result(ops: Any, by_labels: bool) -> ToResult:
     def chosen(values: dict[str, Any]) -> Any:
-        return next(iter(values.values())) if is_one(ops) else values
+        return next(iter(values.values())) if is_one(ops) and len(values) == 1 else values
 
     def to_result(values: dict[Any, Any], output: Optional[str]) -> Any:
         if by_labels:

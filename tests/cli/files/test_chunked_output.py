@@ -6,6 +6,7 @@ import subprocess
 import h5py
 import numpy as np
 import pytest
+import zstandard
 
 import support
 
@@ -73,6 +74,43 @@ def test_offsets_of_nothing(folder):
     support.write(folder / "in.h5", np.zeros(0), "f32")
     support.scan(folder / "in.h5", folder / "out.h5", "values", "--offsets", "--chunks", 1, ranks=2)
     assert support.read(folder / "out.h5", "f32").tolist() == [0]
+
+
+@pytest.mark.parametrize("level", [1, 3, 22])
+@pytest.mark.parametrize("more", [(), ("--shuffle",), ("--shuffle", "--fletcher32")])
+def test_zstandard_frames(folder, level, more):
+    """Chunks that do not shrink are stored as they are."""
+    random = np.random.default_rng(7)
+    values = np.where(np.arange(9000) < 4000, random.integers(0, 9, 9000), random.integers(0, 2**62, 9000))
+    support.write(folder / "in.h5", values, "i64")
+    words = ("--where", ">=0", "-o", folder / "out.h5", "--chunks", 1000, "--zstd", level, *more)
+    support.run("compact", folder / "in.h5", "values", *words)
+    with h5py.File(folder / "out.h5") as file:
+        stored = file["values"].id
+        creation = stored.get_create_plist()
+        filters = [creation.get_filter(i)[0] for i in range(creation.get_nfilters())]
+        assert filters == [2, 32015, 3][("--shuffle" not in more):2 + ("--fletcher32" in more)]
+        compressed = 0
+        for first in range(0, 9000, 1000):
+            skipped, raw = stored.read_direct_chunk((first,))
+            raw = raw[:-4] if "--fletcher32" in more else raw
+            if not skipped:
+                raw = zstandard.ZstdDecompressor().decompress(raw)
+                compressed += 1
+            if not skipped and "--shuffle" in more:
+                raw = np.frombuffer(raw, "u1").reshape(8, -1).T.tobytes()
+            assert raw == values[first:first + 1000].tobytes()
+        assert compressed >= 4
+    results = support.reduce(folder / "out.h5", ops="sum").results
+    assert results["sum"] == sum(map(int, values))
+
+
+def test_zstd_and_deflate_exclude_each_other(folder, numbers):
+    path, _ = numbers
+    words = ("scan", path, "values", "-o", folder / "out.h5")
+    support.fail(*words, "--deflate", "--zstd", code=2, mentions=["deflate and zstd"])
+    support.fail(*words, "--zstd", 23, code=2, mentions=["--zstd", "22"])
+    assert not names_in(folder)
 
 
 LINES = {

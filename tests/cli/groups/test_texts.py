@@ -135,6 +135,23 @@ def test_groups_of_texts_of_several_files(folder):
         assert np.array_equal(file["x"][...], [values[texts == each].max(0) for each in there])
 
 
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("kind", ["fixed", "variable"])
+def test_texts_that_share_a_coordinate(tmp_path, kind, ranks):
+    values = np.arange(12.0).reshape(4, 3)
+    with h5py.File(tmp_path / "in.h5", "w") as file:
+        file["x"] = values
+        add_texts(file, "text", ["wet", "dry", "wet", "sea"], kind)
+        file["time"] = np.arange(4.0)
+        file["time"].make_scale("time")
+        file["x"].dims[0].attach_scale(file["time"])
+        file["text"].dims[0].attach_scale(file["time"])
+    words = ("--axis", "time", "--by", "text", "-o", tmp_path / "out.h5")
+    support.run("reduce", tmp_path / "in.h5", "x", *words, ranks=ranks)
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert file["x"][()].tolist() == [values[each].sum(0).tolist() for each in ([1], [3], [0, 2])]
+
+
 def test_texts_that_do_not_fit_are_refused(path):
     words = ["reduce", path, "x", "--by", "labels/region"]
     write(path, (8, 9), "variable", {}, (7,))

@@ -11,7 +11,10 @@ import pytest
 import support
 
 netCDF4 = pytest.importorskip("netCDF4")
-ORIGIN = {"Conventions": "CF-1.8", "title": "a title", "institution": "here", "source": "a model"}
+ORIGIN = {
+    "Conventions": "CF-1.8", "title": "a title", "institution": "here", "source": "a model",
+    "references": "a paper", "comment": "a remark",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

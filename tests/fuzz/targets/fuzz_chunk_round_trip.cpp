@@ -22,6 +22,7 @@ std::vector<io::Filter> filters_of(const StorageOptions& storage, unsigned eleme
   std::vector<io::Filter> filters;
   if (storage.shuffle)
     filters.push_back({io::filter_id::shuffle, "shuffle", true, {element_bytes}});
+  if (storage.zstd_level) filters.push_back({io::filter_id::zstd, "zstd", true, {}});
   if (storage.deflate_level) filters.push_back({io::filter_id::deflate, "deflate", true, {}});
   if (storage.fletcher32) filters.push_back({io::filter_id::fletcher32, "fletcher32", true, {}});
   return filters;
@@ -31,7 +32,9 @@ void round_trip(FuzzInput input) {
   constexpr unsigned widths[] = {1, 2, 4, 8};
   const unsigned element_bytes = widths[input.byte() % std::size(widths)];
   StorageOptions storage;
-  if (const int level = input.byte(); level <= 9) storage.deflate_level = level;
+  const int level = input.byte();
+  if (level <= 9) storage.deflate_level = level;
+  if (level > 9 && level <= 31) storage.zstd_level = level - 9;
   const unsigned options = input.byte();
   storage.shuffle = (options & 1U) != 0;
   storage.fletcher32 = (options & 2U) != 0;
