@@ -23,14 +23,14 @@ constexpr std::uint64_t columns = 90;
 class Read : public testing::Test {
  protected:
   Read() {
-    GenerateOptions options;
+    pipeline::GenerateOptions options;
     options.kind = GeneratorKind::iota;
     options.format.type = ElementType::i64;
     options.shape = {rows, columns};
     options.storage.chunk_shape = {10, 20};
     options.storage.deflate_level = 1;
     options.output = {file_, "values", true, {}};
-    generate(MPI_COMM_WORLD, options);
+    pipeline::generate(MPI_COMM_WORLD, options);
   }
 
   ~Read() override {
