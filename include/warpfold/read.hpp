@@ -53,8 +53,8 @@ std::shared_ptr<void> allocate_on_device(int device, std::uint64_t bytes);
 
 /// A read's result is each rank's own but for what is said to be rank 0's.
 struct ReadResult {
-  ReadPart part;
-  std::shared_ptr<void> memory;  ///< elements of the part, row-major
+  ReadPart part;                 ///< the rank's part
+  std::shared_ptr<void> memory;  ///< memory of its elements, row-major
   ElementFormat format;          ///< as stored
   AppliedAttributes applied;     ///< attributes that unpacked the stored numbers; on rank 0
   RunReport report;              ///< the run: backend, threads, times; on rank 0
