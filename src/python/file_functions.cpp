@@ -1,5 +1,6 @@
 #include <mpi.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -7,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,15 +20,19 @@
 #include "cli/report/json_writer.hpp"
 #include "cli/requests/compact_request.hpp"
 #include "cli/requests/histogram_request.hpp"
+#include "cli/requests/read_request.hpp"
 #include "cli/requests/reduce_request.hpp"
 #include "cli/requests/scan_request.hpp"
+#include "cpu/machine/page_buffer.hpp"
 #include "io/dataset/dataset.hpp"
 #include "io/files/external_files.hpp"
 #include "mpi/communicator.hpp"
 #include "python/bindings.hpp"
+#include "python/host_array.hpp"
 #include "python/values.hpp"
 #include "python/watched_call.hpp"
 #include "warpfold/core/float16.hpp"
+#include "warpfold/read.hpp"
 
 namespace nb = nanobind;
 using namespace nanobind::literals;
@@ -35,6 +41,10 @@ namespace warpfold::python {
 namespace {
 
 using Words = std::vector<std::string>;
+
+/// Tells whether each rank has results of its own.
+template <class Request>
+constexpr bool on_every_rank = std::is_same_v<Request, cli::ReadRequest>;
 
 /// A parsed request is what the words of a command line ask for; the second word is the command.
 template <class Request>
@@ -60,9 +70,9 @@ nb::list names_of(const std::vector<std::string>& texts) {
   return names;
 }
 
-/// Returns None on other ranks than 0; there whether several datasets were requested, and of each
-/// its name, why it was skipped, whether as reading it failed, what to_result(request, result)
-/// returns, and the notes of its data.
+/// Returns None on other ranks than 0, unless each has results; there whether several datasets were
+/// requested, and of each its name, why it was skipped, whether as reading it failed, what
+/// to_result(request, result) returns, and the notes of its data.
 template <class Result, class Request, class Compute, class ToResult>
 nb::object answer(const Words& words, std::uintptr_t communicator, WatchedCall& call,
                   const Compute& compute, const ToResult& to_result) {
@@ -80,7 +90,7 @@ nb::object answer(const Words& words, std::uintptr_t communicator, WatchedCall& 
     return std::vector<DatasetOutcome<Result>>{
         {dataset, "", compute(ranks.get(), file, dataset, request.options)}};
   });
-  if (!ranks.is_root()) return nb::none();
+  if (!ranks.is_root() && !on_every_rank<Request>) return nb::none();
   nb::list results;
   for (const auto& [dataset, skipped, result, failed] : outcomes)
     results.append(nb::make_tuple(dataset, skipped, failed,
@@ -147,31 +157,67 @@ nb::object info(const Words& words, std::uintptr_t communicator, bool interrupti
   return ranks.is_root() ? nb::cast(text) : nb::none();
 }
 
-void widen(const std::vector<std::byte>& stored, float* values) {
-  for (std::size_t i = 0; i < stored.size() / sizeof(BFloat16); ++i) {
+/// Makes floats of as many elements that lie at the end of their memory.
+void widen(float* values, std::size_t elements) {
+  const auto* const stored =
+      reinterpret_cast<const std::byte*>(values) + elements * sizeof(BFloat16);
+  for (std::size_t i = 0; i < elements; ++i) {
     BFloat16 element;
-    std::memcpy(&element, stored.data() + i * sizeof element, sizeof element);
+    std::memcpy(&element, stored + i * sizeof element, sizeof element);
     values[i] = element.to_float();
   }
 }
 
 /// Returns all elements of a dataset that this machine wrote.
-nb::object read(const std::string& file, const std::string& name) {
+nb::object read_output(const std::string& file, const std::string& name) {
   io::Dataset dataset(file, name);
   const io::DatasetInfo& info = dataset.info();
   const nb::object array = empty_array(info.shape, info.format.type);
   const std::size_t bytes = info.elements * size_of(info.format.type);
   if (bytes == 0) return array;
-  if (info.format.type == ElementType::bf16) {
-    std::vector<std::byte> stored(bytes);
-    dataset.read(ElementRange{0, info.elements}, stored);
-    widen(stored, static_cast<float*>(memory_of(array)));
-  } else {
-    auto* memory = static_cast<std::byte*>(memory_of(array));
-    const nb::gil_scoped_release released;
-    dataset.read(ElementRange{0, info.elements}, std::span(memory, bytes));
-  }
+  auto* memory = static_cast<std::byte*>(memory_of(array));
+  const bool widens = info.format.type == ElementType::bf16;
+  const nb::gil_scoped_release released;
+  dataset.read(ElementRange{0, info.elements}, std::span(memory + (widens ? bytes : 0), bytes));
+  if (widens) widen(reinterpret_cast<float*>(memory), info.elements);
   return array;
+}
+
+/// Returns memory for a part that is read. Elements of bfloat16, which NumPy lacks, have place for
+/// floats, and are at its end.
+std::shared_ptr<void> memory_for(const ReadPart& part) {
+  if (part.device) return allocate_on_device(*part.device, part.bytes());
+  const bool widens = part.value_type == ElementType::bf16;
+  const auto buffer = std::make_shared<cpu::PageBuffer>((widens ? 2 : 1) * part.bytes());
+  return {buffer, buffer->span().data() + (widens ? part.bytes() : 0)};
+}
+
+/// Makes a NumPy array; or of elements in GPU memory an object that has DLPack, its shape, its type
+/// and its address.
+nb::object read_result(const cli::ReadRequest&, const ReadResult& result) {
+  const ReadPart& part = result.part;
+  auto* values = static_cast<std::byte*>(result.memory.get());
+  ElementType type = part.value_type;
+  if (!part.device && type == ElementType::bf16) {
+    values -= part.bytes();
+    type = ElementType::f32;
+    widen(reinterpret_cast<float*>(values), part.elements());
+  }
+  auto kept = std::make_unique<std::shared_ptr<void>>(result.memory);
+  const nb::capsule owner(kept.get(), [](void* memory) noexcept {
+    delete static_cast<std::shared_ptr<void>*>(memory);
+  });
+  kept.release();
+  const std::vector<std::size_t> shape(part.part_shape.begin(), part.part_shape.end());
+  const auto export_to = [&](auto framework, int device_type, int device) {
+    const nb::ndarray<decltype(framework)> array(values, shape.size(), shape.data(), owner, nullptr,
+                                                 dlpack_type_of(type), device_type, device);
+    return nb::cast(array, nb::rv_policy::reference);
+  };
+  if (!part.device) return export_to(nb::numpy(), nb::device::cpu::value, 0);
+  return nb::make_tuple(export_to(nb::array_api(), nb::device::cuda::value, *part.device),
+                        nb::tuple(nb::cast(part.part_shape)), std::string(name_of(type)),
+                        reinterpret_cast<std::uintptr_t>(values));
 }
 
 }  // namespace
@@ -185,8 +231,10 @@ void add_file_functions(nb::module_& module) {
       module, "compact", [](const auto&... of) { return compact(of...); }, compact_result);
   add_function<HistogramResult, cli::HistogramRequest>(
       module, "histogram", [](const auto&... of) { return histogram(of...); }, histogram_result);
+  add_function<ReadResult, cli::ReadRequest>(
+      module, "read", [](const auto&... of) { return read(of..., memory_for); }, read_result);
   module.def("info", info, "words"_a, "communicator"_a, "interruptible"_a);
-  module.def("read", read, "file"_a, "dataset"_a);
+  module.def("read_output", read_output, "file"_a, "dataset"_a);
 }
 
 }  // namespace warpfold::python

@@ -1,5 +1,7 @@
 #include "python/host_array.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "warpfold/core/error.hpp"
@@ -9,20 +11,18 @@ namespace nb = nanobind;
 namespace warpfold::python {
 
 std::optional<ElementType> element_type_of(nb::dlpack::dtype type) {
+  if (type == nb::dtype<bool>()) return ElementType::u8;
+  const auto* const known = std::ranges::find(all_element_types, type, dlpack_type_of);
+  return known == std::end(all_element_types) ? std::nullopt : std::optional(*known);
+}
+
+nb::dlpack::dtype dlpack_type_of(ElementType type) {
   using Code = nb::dlpack::dtype_code;
-  const auto is = [&](Code code, int bits) {
-    return type.lanes == 1 && type.code == static_cast<std::uint8_t>(code) && type.bits == bits;
-  };
-  if (is(Code::Bool, 8)) return ElementType::u8;
-  if (is(Code::Bfloat, 16)) return ElementType::bf16;
-  for (const ElementType known : all_element_types) {
-    const int bits = static_cast<int>(8 * size_of(known));
-    const Code code = is_floating(known)         ? Code::Float
-                      : is_signed_integer(known) ? Code::Int
-                                                 : Code::UInt;
-    if (known != ElementType::bf16 && is(code, bits)) return known;
-  }
-  return std::nullopt;
+  const Code code = type == ElementType::bf16 ? Code::Bfloat
+                    : is_floating(type)       ? Code::Float
+                    : is_signed_integer(type) ? Code::Int
+                                              : Code::UInt;
+  return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * size_of(type)), 1};
 }
 
 Array array_of(const HostMemory& memory, const char* type) {

@@ -21,6 +21,9 @@ using HostMask =
 /// one that warpfold has not.
 std::optional<ElementType> element_type_of(nanobind::dlpack::dtype type);
 
+/// Returns a type as DLPack tells it.
+nanobind::dlpack::dtype dlpack_type_of(ElementType type);
+
 /// Returns the elements; `type` is that of integers that stand for others (bfloat16), null
 /// elsewhere. Throws a usage Error for a type that warpfold has not.
 Array array_of(const HostMemory& memory, const char* type);

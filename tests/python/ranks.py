@@ -57,6 +57,13 @@ def check_files(name):
     several = warpfold.reduce(name, ["x", "y"], ops="max", comm=WORLD)
     if is_on_root(several):
         assert several == {"x": FIELD.max(), "y": 99}
+    for dataset, whole in (("x", FIELD), ("y", np.arange(100))):
+        for select in (np.s_[:], np.s_[1:3], np.s_[:0]):
+            for slab in (None, "4K"):
+                part = warpfold.read(name, dataset, select=select, slab=slab, comm=WORLD)
+                parts = WORLD.allgather(part)
+                assert np.array_equal(np.concatenate(parts), whole[select])
+                assert np.ptp([len(each) for each in parts]) <= 1
     found = warpfold.info(name, "x", comm=WORLD)
     if is_on_root(found):
         assert found["ranks"] == WORLD.size

@@ -2,10 +2,12 @@
 
 import gc
 
+import h5py
 import numpy as np
 import pytest
 import warpfold
 from exact import exact_sum, prefixes
+from read_samples import datasets_of, make_file, same
 
 cupy = pytest.importorskip("cupy")
 
@@ -174,3 +176,86 @@ def test_errors(way):
         warpfold.reduce(way(array), ops="total")
     with pytest.raises(warpfold.UsageError, match="another size"):
         warpfold.scan(way(array), out=way(cupy.empty(2, "i1")))
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory):
+    name = tmp_path_factory.mktemp("read") / "in.h5"
+    make_file(name)
+    return name
+
+
+@pytest.mark.parametrize("options", [{}, {"slab": "4K"}, {"device_memory": "8M"}])
+def test_datasets_are_read_into_gpu_memory(samples, options):
+    with h5py.File(samples) as file:
+        for dataset in datasets_of(samples):
+            if dataset == "bfloat16":
+                continue
+            array = warpfold.read(samples, dataset, device="cuda", **options)
+            assert same(cupy.from_dlpack(array).get(), file[dataset][()]), dataset
+
+
+def test_parts_are_read_into_gpu_memory(samples):
+    with h5py.File(samples) as file:
+        for dataset in ("<f4/gzip_shuffle", ">u8/gzip", ">f2/chunked", "<i2/fletcher32"):
+            for select in (np.s_[3:20:4, ::3, 5:6], np.s_[7], np.s_[..., -1], np.s_[22:]):
+                array = warpfold.read(samples, dataset, select=select, device="cuda")
+                assert same(cupy.from_dlpack(array).get(), file[dataset][select]), dataset
+        array = warpfold.read(samples, "points.x", device="cuda")
+        assert same(cupy.from_dlpack(array).get(), file["points"][()]["x"])
+
+
+def test_many_compressed_chunks_are_read(tmp_path):
+    values = np.cumsum(np.random.default_rng(6).integers(-9, 10, (1000, 64, 30)), 0).astype(">i2")
+    with h5py.File(tmp_path / "many.h5", "w") as file:
+        options = {"chunks": (3, 20, 11), "compression": "gzip"}
+        file.create_dataset("x", data=values, shuffle=True, **options)
+        file["x"].attrs.update(scale_factor=np.float32(0.5), add_offset=np.float32(3))
+        file["x"].attrs["_FillValue"] = np.array([7], ">i2")
+    unpacked = np.where(values == 7, np.float32(np.nan), values * np.float32(0.5) + np.float32(3))
+    for threads in (1, 8):
+        array = warpfold.read(tmp_path / "many.h5", "x", device="cuda", threads=threads)
+        read = cupy.from_dlpack(array).get()
+        assert read.dtype == np.float32 and np.array_equal(read, unpacked, equal_nan=True)
+        array = warpfold.read(tmp_path / "many.h5", "x", device="cuda", raw=True, threads=threads)
+        assert same(cupy.from_dlpack(array).get(), values)
+
+
+def test_gpu_arrays_are_taken_without_a_copy(samples):
+    array = warpfold.read(samples, "row", device="cuda")
+    taken = cupy.from_dlpack(array)
+    assert taken.data.ptr == array.__cuda_array_interface__["data"][0]
+    assert cupy.asarray(array).data.ptr == taken.data.ptr
+    assert array.shape == taken.shape and array.dtype == taken.dtype == np.float32
+    assert array.__dlpack_device__() == (2, taken.device.id) and "cuda:" in repr(array)
+    assert warpfold.reduce(array, ops="max") == taken.max()
+    del array
+    gc.collect()
+    taken += 1
+    with h5py.File(samples) as file:
+        assert same(taken.get(), file["row"][()] + np.float32(1))
+
+
+def test_bfloat16_stays_so_in_gpu_memory(samples):
+    array = warpfold.read(samples, "bfloat16", device="cuda")
+    assert array.dtype == "bfloat16" and not hasattr(array, "__cuda_array_interface__")
+    with h5py.File(samples) as file:
+        values = file["bfloat16"][()].astype(float)
+    assert warpfold.reduce(array, ops="sum") == float(exact_sum(values))
+
+
+def test_memory_is_freed_with_the_last_array(samples):
+    warpfold.read(samples, "row", device="cuda")
+    free, _ = cupy.cuda.runtime.memGetInfo()
+    for _ in range(20):
+        taken = cupy.from_dlpack(warpfold.read(samples, "row", device="cuda"))
+    del taken
+    gc.collect()
+    assert cupy.cuda.runtime.memGetInfo()[0] >= free - 2**22
+
+
+def test_arrays_that_gpu_memory_cannot_hold_are_refused(tmp_path):
+    with h5py.File(tmp_path / "huge.h5", "w") as file:
+        file.create_dataset("x", (2**20, 2**20), "f8", chunks=(2**10, 2**10))
+    with pytest.raises(warpfold.Error, match="memory is too small"):
+        warpfold.read(tmp_path / "huge.h5", "x", device="cuda")

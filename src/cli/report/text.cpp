@@ -16,7 +16,7 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 37> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 38> flags_of_members{{
     {"append", "--append"},
     {"axis", "--axis"},
     {"backend", "--backend"},
@@ -37,6 +37,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 37> flags_of
     {"mask", "--mask"},
     {"match", "--match"},
     {"offsets", "--offsets"},
+    {"on_device", "--device"},
     {"operation", "--op"},
     {"output", "--output"},
     {"output_type", "--output-type"},

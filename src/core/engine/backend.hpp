@@ -28,6 +28,9 @@ class Backend {
   virtual std::unique_ptr<HistogramEngine> make_histogram_engine(
       const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) = 0;
 
+  virtual std::unique_ptr<ReadEngine> make_read_engine(const StagingPlan& plan,
+                                                       const ReadTarget& target) = 0;
+
   /// Returns null where a device has no room for the factors, or these have more bits than it
   /// takes.
   virtual std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,

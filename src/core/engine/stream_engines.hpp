@@ -56,6 +56,23 @@ using ReduceEngine = ResultEngine<Accumulator>;
 /// Counts the elements of slabs by bins.
 using HistogramEngine = ResultEngine<HistogramCounts>;
 
+/// Destination of a dataset's values: memory of the backend for those at some flat indices, in row-
+/// major order, as elements of Decoding::value_type() in native byte order.
+struct ReadTarget {
+  std::byte* values = nullptr;
+  ElementRange indices;
+  std::uint64_t left_out = 0;  ///< bits of the value that elements get that don't count
+};
+
+/// Nothing comes of reading but what is at its target then.
+struct AllRead {
+  void merge(const AllRead&) {}
+  void repeat(std::uint64_t) {}
+};
+
+/// Brings the values of slabs to their places in a ReadTarget, those of other indices nowhere.
+using ReadEngine = ResultEngine<AllRead>;
+
 /// Reduces slabs into an output for each label. The element at place p has the number
 /// numbers[p % numbers.size()], that of its label or no_label (label_numbers.hpp).
 class LabelEngine : public ResultEngine<AxisParts> {

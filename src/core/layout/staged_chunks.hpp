@@ -68,11 +68,12 @@ struct BoxIndices {
   WARPFOLD_HD std::uint64_t operator()(std::uint64_t place) const {
     if (dimensions == 0) return first + place;
     std::uint64_t index = first;
-    for (int d = dimensions - 1; d >= 0; --d) {
-      index += place % extent[d] * stride[d];
-      place /= extent[d];
+    for (int d = dimensions - 1; d > 0; --d) {
+      const std::uint64_t outer = place / extent[d];
+      index += (place - outer * extent[d]) * stride[d];
+      place = outer;
     }
-    return index;
+    return index + place * stride[0];
   }
 };
 

@@ -43,6 +43,11 @@ class HostBackend final : public Backend {
     return made(plan, [&] { return cpu::make_histogram_engine(kernels_, plan, bin_keys); });
   }
 
+  std::unique_ptr<ReadEngine> make_read_engine(const StagingPlan& plan,
+                                               const ReadTarget& target) override {
+    return made(plan, [&] { return cpu::make_read_engine(kernels_, plan, target); });
+  }
+
   std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
                                                             const AxisReduceSpec& spec) override {
     return made(plan, [&] { return cpu::make_axis_reduce_engine(kernels_, plan, spec); });

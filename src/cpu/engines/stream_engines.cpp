@@ -1,9 +1,16 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/values/byte_order.hpp"
+#include "cpu/chunks/bit_runs.hpp"
+#include "cpu/chunks/element_decoder.hpp"
+#include "cpu/chunks/masked_places.hpp"
 #include "cpu/engines/engines.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/products/weighted_reducer.hpp"
@@ -93,6 +100,62 @@ void add_total(Accumulator& total, RangeReducer& reducer) {
 
 void add_counts(HistogramCounts& total, BinCounter& counter) { total.merge(counter.counts()); }
 
+/// One thread's way of elements to a ReadTarget.
+class ElementPlacer final : public RangeSink {
+ public:
+  ElementPlacer(const Kernels& kernels, const StagingPlan& plan, const ReadTarget& target)
+      : target_(target),
+        stored_bytes_(size_of(plan.format.type)),
+        type_(plan.decoding.value_type(plan.format.type)),
+        mask_(kernels, plan.decoding.mask),
+        decoder_(make_element_decoder(kernels, plan.format, plan.decoding)) {}
+
+  void reduce(const std::byte* elements, std::uint64_t n, const ElementIndices& indices) override {
+    for (std::uint64_t first = 0; first < n; first += block_elements) {
+      const auto size = static_cast<std::size_t>(std::min(block_elements, n - first));
+      const ElementIndices here = indices.from(first);
+      const std::byte* const values =
+          all_values(mask_.decode(*decoder_, elements + first * stored_bytes_, size, here), size);
+      for_each_index_run(here.box(), here.first_place(), size,
+                         std::numeric_limits<std::uint64_t>::max(),
+                         [&](std::uint64_t index, std::size_t before, std::size_t run) {
+                           bring(values + before * size_of(type_), {index, run});
+                         });
+    }
+  }
+
+ private:
+  /// Returns values of all elements, as they are where all count.
+  const std::byte* all_values(const DecodedValues& decoded, std::size_t n) {
+    if (decoded.kept == n) return decoded.values;
+    if (decoded.kept > 0) std::memcpy(values_, decoded.values, n * size_of(type_));
+    visit_element_type(type_, [&](auto value) {
+      using Bits = Word<decltype(value)>;
+      auto* const bits = reinterpret_cast<Bits*>(values_);
+      for (std::size_t i = 0; i < n; ++i)
+        if (decoded.kept == 0 || (decoded.counts[i / word_bits] >> i % word_bits & 1) == 0)
+          bits[i] = static_cast<Bits>(target_.left_out);
+    });
+    return values_;
+  }
+
+  void bring(const std::byte* values, ElementRange indices) const {
+    const std::uint64_t first = std::max(indices.first, target_.indices.first);
+    const std::uint64_t end = std::min(indices.end(), target_.indices.end());
+    if (first >= end) return;
+    const std::size_t bytes = size_of(type_);
+    std::memcpy(target_.values + (first - target_.indices.first) * bytes,
+                values + (first - indices.first) * bytes, (end - first) * bytes);
+  }
+
+  ReadTarget target_;
+  std::size_t stored_bytes_;
+  ElementType type_;
+  MaskedPlaces mask_;
+  std::unique_ptr<ElementDecoder> decoder_;
+  alignas(64) std::byte values_[block_elements * sizeof(std::uint64_t)];
+};
+
 class HostAxisReduceEngine final
     : public HostStreamEngine<AxisReduceEngine, std::unique_ptr<AxisReducer>> {
  public:
@@ -126,6 +189,13 @@ std::unique_ptr<HistogramEngine> make_histogram_engine(const Kernels& kernels,
   return std::make_unique<HostResultEngine<HistogramCounts, BinCounter>>(
       kernels, plan, bin_counters(kernels, plan.format, bin_keys, plan.decoding), add_counts,
       HistogramCounts{std::vector<std::uint64_t>(bin_keys.size() - 1)});
+}
+
+std::unique_ptr<ReadEngine> make_read_engine(const Kernels& kernels, const StagingPlan& plan,
+                                             const ReadTarget& target) {
+  return std::make_unique<HostResultEngine<AllRead, ElementPlacer>>(
+      kernels, plan, [&] { return std::make_unique<ElementPlacer>(kernels, plan, target); },
+      [](AllRead&, ElementPlacer&) {}, AllRead{});
 }
 
 std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Kernels& kernels,

@@ -24,4 +24,9 @@ std::unique_ptr<ArrayEngine> make_array_engine() {
               "Build warpfold with CUDA.");
 }
 
+std::shared_ptr<void> allocate_array(int, std::uint64_t) {
+  throw Error("there is no GPU for arrays in device memory", unavailable_reason(),
+              "Build warpfold with CUDA.");
+}
+
 }  // namespace warpfold::cuda

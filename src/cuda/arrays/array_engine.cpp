@@ -28,6 +28,18 @@ struct PreparedScan {
   ~PreparedScan() { cudaEventSynchronize(scanned.get()); }
 };
 
+/// Makes a device current for a while.
+class CurrentDevice {
+ public:
+  explicit CurrentDevice(int device) { check(cudaSetDevice(device), "selecting the GPU"); }
+  ~CurrentDevice() { cudaSetDevice(before_); }
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+
+ private:
+  int before_ = current_device();
+};
+
 class DeviceArrayEngine final : public ArrayEngine {
  public:
   void check_memory(const void* memory) const override {
@@ -98,6 +110,22 @@ std::unique_ptr<ArrayEngine> make_array_engine() {
     throw Error("there is no GPU for arrays in device memory", unavailable_reason(),
                 "Run where a GPU is visible (nvidia-smi lists them).");
   return std::make_unique<DeviceArrayEngine>();
+}
+
+std::shared_ptr<void> allocate_array(int device, std::uint64_t bytes) {
+  const CurrentDevice changed(device);
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  check(cudaMemGetInfo(&free_bytes, &total_bytes), "asking for the GPU's free memory");
+  void* data = nullptr;
+  if (bytes > free_bytes || (bytes > 0 && cudaMalloc(&data, bytes) != cudaSuccess)) {
+    cudaGetLastError();
+    throw Error(
+        "the GPU's memory is too small for an array of " + std::to_string(bytes) + " bytes",
+        std::to_string(free_bytes) + " of its " + std::to_string(total_bytes) + " bytes are free",
+        "Read a part of it, by more ranks with a GPU each, or into the host's memory.");
+  }
+  return {data, [](void* memory) { cudaFree(memory); }};
 }
 
 }  // namespace warpfold::cuda

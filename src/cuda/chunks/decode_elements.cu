@@ -28,19 +28,24 @@ __device__ void decode_all(const StoredElements& stored, const DecodedElements& 
   const std::uint64_t threads = std::uint64_t{gridDim.x} * decode_threads;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * decode_threads + threadIdx.x; i < stored.count;
        i += threads) {
+    std::uint64_t place = i;
+    if (target.indices.count > 0) {
+      place = stored.indices(i) - target.indices.first;
+      if (place >= target.indices.count) continue;
+    }
     const Stored element = swapped ? byte_swapped(elements[i]) : elements[i];
     Value value;
     const bool counts = decode(stored.decoding, element, value) &&
                         (mask.selects_all() || mask.selects(stored.indices(i)));
     std::uint64_t bits = bits_of(value, target.wide);
     if (target.counting != nullptr)
-      target.counting[i] = counts;
+      target.counting[place] = counts;
     else if (!counts)
       bits = target.left_out;
     if (target.wide)
-      reinterpret_cast<std::uint64_t*>(target.values)[i] = bits;
+      reinterpret_cast<std::uint64_t*>(target.values)[place] = bits;
     else
-      reinterpret_cast<Word<Value>*>(target.values)[i] = static_cast<Word<Value>>(bits);
+      reinterpret_cast<Word<Value>*>(target.values)[place] = static_cast<Word<Value>>(bits);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/layout/staged_chunks.hpp"
 #include "core/values/decoding.hpp"
+#include "warpfold/core/element_range.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::cuda::kernels {
@@ -56,6 +57,10 @@ struct DecodedElements {
   /// For each element whether it counts; null: elements that don't become `left_out`.
   bool* counting = nullptr;
   std::uint64_t left_out = 0;  ///< bits of a value
+
+  /// Values go to their elements' indices, counted from the first of these, others nowhere; none of
+  /// these: to their elements' places.
+  ElementRange indices = {};
 };
 
 /// Has the kernel for elements of a type loaded.

@@ -34,6 +34,12 @@ class CudaBackend final : public Backend {
     return cuda::make_histogram_engine(device_, with_mask(plan), bin_keys);
   }
 
+  std::unique_ptr<ReadEngine> make_read_engine(const StagingPlan& plan,
+                                               const ReadTarget& target) override {
+    device_.activate();
+    return cuda::make_read_engine(device_, with_mask(plan), target);
+  }
+
   std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
                                                             const AxisReduceSpec& spec) override {
     device_.activate();

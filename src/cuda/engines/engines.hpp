@@ -17,6 +17,8 @@ std::unique_ptr<ReduceEngine> make_reduce_engine(const Device& device, const Sta
 std::unique_ptr<HistogramEngine> make_histogram_engine(const Device& device,
                                                        const StagingPlan& plan,
                                                        const std::vector<std::uint64_t>& bin_keys);
+std::unique_ptr<ReadEngine> make_read_engine(const Device& device, const StagingPlan& plan,
+                                             const ReadTarget& target);
 std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Device& device,
                                                           const StagingPlan& plan,
                                                           const AxisReduceSpec& spec);

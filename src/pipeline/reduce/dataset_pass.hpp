@@ -16,15 +16,17 @@
 namespace warpfold::pipeline {
 
 /// Reads a dataset's elements once: passes this rank's share to the engines that make(backend,
-/// plan) gives, and returns what these have in the end; `stages` is what it took. Collective;
-/// throws the same Error on every rank, also where the file changed meanwhile.
+/// plan) gives, and returns what these have in the end; `stages` is what it took, `mine` as
+/// set_up_slabs() has it. Collective; throws the same Error on every rank, also where the file
+/// changed meanwhile.
 template <class Make>
-auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<StageTiming>& stages) {
+auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<StageTiming>& stages,
+                  const std::optional<ElementRange>& mine = {}) {
   using Engine = typename std::invoke_result_t<Make, Backend&, const StagingPlan&>::element_type;
   using Result = decltype(std::declval<Engine&>().finish());
   std::optional<Result> share;
   while_unchanged(view, run.communicator, [&] {
-    const SlabSetup setup = set_up_slabs(view, make, run);
+    const SlabSetup setup = set_up_slabs(view, make, run, mine);
     const auto add = [&](StreamEngine& engine, std::uint64_t times) {
       Result part = static_cast<Engine&>(engine).finish();
       part.repeat(times);

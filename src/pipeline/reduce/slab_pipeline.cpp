@@ -36,11 +36,13 @@ std::function<std::unique_ptr<StreamEngine>()> maker_for_one(const EngineMaker& 
   return [=] { return make(*cpu::make_backend(1), one); };
 }
 
-/// Makes the engines: the GPU's later, where cores work beside it.
-void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& make, Run& run) {
+/// Makes the engines: the GPU's later, where cores work beside it. They get `each` element, or one
+/// for all that were never written.
+void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& make, bool each,
+                  Run& run) {
   const WorkTiling& tiling = setup.plan.tiling;
   RegionSource& source = *setup.source;
-  if (tiling.in_chunks() && view.decoding.mask.selects_all())
+  if (tiling.in_chunks() && view.decoding.mask.selects_all() && !each)
     setup.make_for_one = maker_for_one(make, view);
   const StagingPlan slabs = staging_plan(setup.plan, source, view.decoding, run);
   if (slabs.compressed.chunks == 0 || !run.shares(view.info())) {
@@ -62,14 +64,15 @@ void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& 
   setup.engine = make(run.cores(), pieces);
 }
 
-SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const WorkPlan& plan, Run& run) {
+SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const WorkPlan& plan, bool each,
+                    Run& run) {
   SlabSetup setup{plan, {}, {}, {}, {}, {}, {}};
   setup.binding =
       std::make_unique<cpu::ThreadBinding>(run.place.near_gpu, std::max(1, plan.threads));
   run_on_all(run.communicator, [&] {
     setup.source =
         std::make_unique<RegionSource>(view.dataset, run.monitor.stages(), plan.chunks());
-    make_engines(setup, view, make, run);
+    make_engines(setup, view, make, each, run);
   });
   setup.plan.threads = std::min(plan.threads, setup.engine->threads());
   return setup;
@@ -195,12 +198,14 @@ class SlabConsumer final : public Consumer {
 
 }  // namespace
 
-SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run) {
+SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run,
+                       const std::optional<ElementRange>& mine) {
   WorkPlan plan = plan_work(view.info(), {}, run);
   while (true) {
+    if (mine) plan.take_items_with(*mine);
     std::optional<WorkPlan> smaller;
     {
-      SlabSetup setup = try_setup(view, make, plan, run);
+      SlabSetup setup = try_setup(view, make, plan, mine.has_value(), run);
       smaller = narrowed(plan, view.info(),
                          setup.gpu ? plan.tiling.max_elements() : setup.engine->slab_elements(),
                          run.communicator);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/engine/backend.hpp"
@@ -37,8 +38,11 @@ using EngineMaker =
 
 /// Takes the dataset apart into slabs that every rank's engine can hold. Opens it anew where not
 /// even one of its chunks fits, to read it through the HDF5 library. Calls `make`, which is kept,
-/// once or more; the last engine is the setup's. Collective; throws the same Error on every rank.
-SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run);
+/// once or more; the last engine is the setup's. This rank's slabs are its share of them, or those
+/// that have elements at the flat indices `mine`, each of which the engine then gets. Collective;
+/// throws the same Error on every rank.
+SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run,
+                       const std::optional<ElementRange>& mine = {});
 
 /// Takes the result of an engine, which counts `times` times.
 using ResultTaker = std::function<void(StreamEngine& engine, std::uint64_t times)>;

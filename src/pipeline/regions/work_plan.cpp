@@ -40,6 +40,11 @@ WorkPlan::WorkPlan(Items what, WorkSizes agreed, WorkTiling tiled, int ranks, in
   threads = busy_threads(items, tiling, mine.count, sizes.threads);
 }
 
+void WorkPlan::take_items_with(ElementRange indices) {
+  mine = tiling.items_with(indices);
+  threads = busy_threads(items, tiling, mine.count, sizes.threads);
+}
+
 std::optional<ChunkRun> WorkPlan::chunks() const {
   if (!tiling.in_chunks()) return std::nullopt;
   const ElementRange positions = tiling.range(mine);

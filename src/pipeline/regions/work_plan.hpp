@@ -96,6 +96,9 @@ struct WorkPlan {
   /// Returns the number of this rank's i-th item; that of blocks in turns may be past the last.
   std::uint64_t item(std::uint64_t i) const { return mine.first + i * stride; }
 
+  /// Gives this rank the slabs or blocks that have elements at some flat indices.
+  void take_items_with(ElementRange indices);
+
   int slots_per_thread() const { return items == Items::slabs ? sizes.slots_per_thread : 1; }
 
   /// Returns the number of slots for its slabs or boxes: 1 or more.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 #include "core/layout/partition.hpp"
@@ -78,6 +79,21 @@ std::uint64_t WorkTiling::elements(std::uint64_t item) const {
   for (std::uint64_t number = numbers.first; number < numbers.end(); ++number)
     elements += box(tile(item), number).elements();
   return elements;
+}
+
+ElementRange WorkTiling::items_with(ElementRange indices) const {
+  if (indices.count == 0) return {};
+  ElementRange places = indices;
+  if (chunks_) {
+    const ChunkRun run = chunks_overlapping(*chunks_, indices);
+    places = {run.first, run.count};
+  }
+  const auto numbers = std::views::iota(std::uint64_t{0}, items());
+  const auto first = std::ranges::partition_point(
+      numbers, [&](std::uint64_t item) { return range(item).end() <= places.first; });
+  const auto end = std::ranges::partition_point(
+      numbers, [&](std::uint64_t item) { return range(item).first < places.end(); });
+  return {*first, static_cast<std::uint64_t>(end - first)};
 }
 
 std::uint64_t WorkTiling::max_elements() const {

@@ -46,6 +46,9 @@ class WorkTiling {
   ElementRange range(ElementRange items) const { return all_boxes().range(items); }
   ElementRange range(std::uint64_t item) const { return range({item, 1}); }
 
+  /// Returns the items, slabs or blocks, that have elements at some flat indices.
+  ElementRange items_with(ElementRange indices) const;
+
   /// The most of a box: elements or chunks, elements; the most outputs of a tile.
   std::uint64_t max_places() const { return all_boxes().max_places(); }
   std::uint64_t max_elements() const;

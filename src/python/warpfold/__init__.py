@@ -6,7 +6,8 @@ one name, they return its result; of several names, a pattern or `all=True` a di
 dataset. Ctrl-C ends a run at its next slab.
 
 With `comm`, a communicator of mpi4py, all its ranks make the call together: results of files are on
-rank 0, None on others; those of arrays on every rank. Errors are raised on every rank.
+rank 0, None on others; those of arrays, and parts that are read, on every rank. Errors are raised on
+every rank.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy import ndarray as _ndarray
 
 from warpfold import _arrays, _core, _options, _run
 from warpfold._core import version as __version__
+from warpfold._device_array import DeviceArray
 from warpfold._errors import DataWarning, Error, SkippedDatasetWarning, UsageError
 from warpfold._exact_sum import ExactSum
 from warpfold._run import CompactOutput, Histogram, Progress, ScanOutput
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CompactOutput",
     "DataWarning",
+    "DeviceArray",
     "Error",
     "ExactSum",
     "Histogram",
@@ -40,6 +43,7 @@ __all__ = [
     "compact",
     "histogram",
     "info",
+    "read",
     "reduce",
     "scan",
 ]
@@ -166,6 +170,32 @@ def histogram(
     can't be read.
     """
     return _run.run("histogram", file, dataset, options, _run.histogram_result)
+
+
+@_options.takes(_options.ReadOptions)
+def read(
+    file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.ReadOptions]
+) -> Any:
+    """Reads a dataset, or with `select` a part of it, into an array of the values that other
+    functions see: unpacked, in native byte order, one member of compound elements (as in "points.x").
+
+    Returns a NumPy array; with `device="cuda"` a DeviceArray in GPU memory, where the GPU has
+    decompressed and decoded it: CuPy, PyTorch and JAX take it by DLPack without a copy. bfloat16 is
+    float32 in NumPy's arrays. With `comm` each rank gets its part, on its GPU: consecutive
+    indices along the first dimension, in rank order, whose numbers differ by at most one.
+
+    `empty`: the value of elements that don't count, as they are missing (by `_FillValue`,
+    `missing_value`, `valid_range`) or `where` and `mask` leave them out. Where it isn't given, it
+    is NaN in floats, in integers the dataset's `_FillValue` or netCDF's default. With `raw` the
+    stored numbers stay as they are.
+
+    Raises UsageError for arguments that make no sense, Error for a file that can't be read, or
+    memory that is too small, before anything is read.
+
+    >>> temperature = warpfold.read("year.nc", "temp", select="time=2001-03")
+    >>> tensor = torch.from_dlpack(warpfold.read("year.nc", "temp", device="cuda"))
+    """
+    return _run.run("read", file, dataset, options, _run.read_result)
 
 
 @_options.takes(_options.InfoOptions)

@@ -102,6 +102,11 @@ class _Bins(TypedDict, total=False):
     range: tuple[float, float] | None
 
 
+class _Reading(TypedDict, total=False):
+    device: Literal["cuda", "cpu"] | None
+    empty: str | float | None
+
+
 class _Plan(TypedDict, total=False):
     plan: Literal["reduce", "histogram", "scan", "compact"] | None
     axis: int | str | Sequence[int | str] | None
@@ -121,6 +126,10 @@ class CompactOptions(_Compaction, _Output, _Storage, _WatchedRun):
 
 
 class HistogramOptions(_Bins, _WatchedRun):
+    pass
+
+
+class ReadOptions(_Reading, _WatchedRun):
     pass
 
 

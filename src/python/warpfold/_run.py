@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from warpfold import _core
+from warpfold._device_array import DeviceArray
 from warpfold._errors import DataWarning, Error, SkippedDatasetWarning, UsageError
 from warpfold._options import given, is_one, option_words, refuse
 from warpfold._sources import (
@@ -167,7 +168,7 @@ def info(file: Any, dataset: Any, options: Mapping[str, Any]) -> Optional[dict[s
 
 
 def _read(output: str, dataset: str) -> Any:
-    return _core.read(output, dataset)
+    return _core.read_output(output, dataset)
 
 
 def reduce_result(ops: Any, by_labels: bool) -> ToResult:
@@ -196,6 +197,10 @@ def compact_result(values: Any, output: Optional[str]) -> Any:
     if result.indices_dataset is None:
         return elements
     return elements, _read(output, result.indices_dataset).astype(np.int64)
+
+
+def read_result(values: Any, output: Optional[str]) -> Any:
+    return DeviceArray(*values) if isinstance(values, tuple) else values
 
 
 def histogram_result(values: Any, output: Optional[str]) -> Histogram:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -15,6 +16,9 @@
 
 #include "core/layout/chunk_grid.hpp"
 #include "core/layout/tiling.hpp"
+#include "core/values/byte_order.hpp"
+#include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/both_backends.hpp"
 #include "cuda/support/drive_engines.hpp"
@@ -69,9 +73,11 @@ const std::vector<std::vector<std::uint64_t>> dataset_shapes[] = {{{20011}, {777
 
 class CudaChunks : public BothBackends {};
 
-/// Reduces the dataset box by box, by several threads; unwritten chunks become fill values in it.
-Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset& dataset,
-                         std::uint64_t max_chunks, const Decoding& decoding = {}) {
+/// Passes the dataset box by box, by several threads, to the engine that make(plan) gives;
+/// unwritten chunks become fill values in it. Returns what the engine has in the end.
+template <class Make>
+auto pass_boxes(const Make& make, ElementFormat format, ChunkedDataset& dataset,
+                std::uint64_t max_chunks, const Decoding& decoding = {}) {
   constexpr int threads = 3;
   const Tiling boxes = tile_chunks(dataset.grid, max_chunks);
   std::mt19937_64 random(max_chunks);
@@ -85,7 +91,7 @@ Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset&
                                     dataset.element_bytes, dataset.fill, random));
     plan.staging_bytes = std::max<std::uint64_t>(plan.staging_bytes, samples.back().staging.size());
   }
-  const auto engine = backend.make_reduce_engine(plan, everything);
+  const auto engine = make(plan);
   EXPECT_EQ(engine->threads(), threads);
   std::atomic<std::uint64_t> next = 0;
   std::vector<std::thread> workers;
@@ -105,6 +111,36 @@ Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset&
   }
   for (std::thread& worker : workers) worker.join();
   return engine->finish();
+}
+
+Accumulator reduce_boxes(Backend& backend, ElementFormat format, ChunkedDataset& dataset,
+                         std::uint64_t max_chunks, const Decoding& decoding = {}) {
+  return pass_boxes(
+      [&](const StagingPlan& plan) { return backend.make_reduce_engine(plan, everything); }, format,
+      dataset, max_chunks, decoding);
+}
+
+/// Requires that what is read of the dataset box by box, at some indices, are its elements, those
+/// that the sample leaves out replaced.
+template <class T>
+void expect_read(Backend& backend, ElementFormat format, ChunkedDataset& dataset,
+                 std::uint64_t max_chunks, const ElementRange& indices,
+                 const SampleDecoding<T>& sample, const std::string& what) {
+  const T left_out = element_of<T>(5.0);
+  const DeviceBuffer memory(indices.count * sizeof(T));
+  const ReadTarget target{memory.data(), indices, std::bit_cast<Word<T>>(left_out)};
+  pass_boxes([&](const StagingPlan& plan) { return backend.make_read_engine(plan, target); },
+             format, dataset, max_chunks, sample.decoding);
+  const Stream stream;
+  const auto read = downloaded_array<T>(memory.data(), indices.count, stream.get());
+  std::vector<T> expected(indices.count);
+  std::memcpy(expected.data(), dataset.bytes.data() + indices.first * sizeof(T),
+              indices.count * sizeof(T));
+  for (T& element : expected) {
+    if (format.order != native_byte_order) element = byte_swapped(element);
+    if (!sample.selects(element)) element = left_out;
+  }
+  EXPECT_TRUE(std::memcmp(read.data(), expected.data(), indices.count * sizeof(T)) == 0) << what;
 }
 
 TEST_P(CudaChunks, BoxesReduceToWhatTheFlatDatasetDoes) {
@@ -134,6 +170,29 @@ TEST_P(CudaChunks, DecodedBoxesReduceToWhatTheFlatDatasetDoes) {
     const Accumulator boxes = reduce_boxes(*gpu_, plan.format, dataset, 3, plan.decoding);
     expect_equal(boxes, reduce_all(*gpu_, plan, everything, dataset.bytes),
                  std::to_string(shape[0].size()));
+  }
+}
+
+TEST_P(CudaChunks, BoxesAreReadToTheirPlaces) {
+  for (const auto& shape : dataset_shapes) {
+    for (const std::uint64_t max_chunks : {1u, 3u, 100000u}) {
+      visit_element_type(GetParam(), [&](auto zero) {
+        using T = decltype(zero);
+        auto dataset = chunked_dataset<T>(shape[0], shape[1], max_chunks);
+        const std::uint64_t elements = dataset.bytes.size() / sizeof(T);
+        const SampleDecoding<T> all{"all", {}, [](T) { return true; }, {}};
+        const auto expect = [&](ByteOrder order, const ElementRange& indices,
+                                const SampleDecoding<T>& sample) {
+          expect_read<T>(*gpu_, {GetParam(), order}, dataset, max_chunks, indices, sample,
+                         std::to_string(shape[0].size()) + "-D, " + std::to_string(max_chunks) +
+                             ", " + sample.name);
+        };
+        expect(ByteOrder::little, {0, elements}, all);
+        expect(ByteOrder::big, {elements / 3, elements / 2}, all);
+        expect(ByteOrder::little, {elements - 1, 1}, all);
+        expect(ByteOrder::little, {0, elements}, filters<T>().front());
+      });
+    }
   }
 }
 

@@ -14,6 +14,8 @@
 
 #include "core/layout/chunk_grid.hpp"
 #include "core/layout/tiling.hpp"
+#include "cuda/runtime/memory.hpp"
+#include "cuda/runtime/stream.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/both_backends.hpp"
 #include "cuda/support/compressed_slabs.hpp"
@@ -29,7 +31,7 @@ constexpr int threads = CompressedSlabs::threads;
 
 /// Passes the slabs to the engine, by several threads. What a thread throws
 /// ends all of them.
-void pass(ReduceEngine& engine, const CompressedSlabs& sample) {
+void pass(StreamEngine& engine, const CompressedSlabs& sample) {
   std::atomic<std::uint64_t> next = 0;
   std::mutex mutex;
   std::exception_ptr failure;
@@ -134,6 +136,24 @@ TEST_F(CudaCompressed, SlabsReduceToWhatTheFlatDatasetDoes) {
     }
     all.normalize();
     expect_equal(engine->finish(), all, std::to_string(slab_chunks));
+  }
+}
+
+TEST_F(CudaCompressed, SlabsAreReadToTheirPlaces) {
+  for (const std::uint64_t slab_chunks : {1u, 20u}) {
+    CompressedSlabs sample(slab_chunks);
+    StagingPlan plan = sample.plan();
+    plan.compressed.chunks = many_chunks;
+    const std::uint64_t elements = sample.elements.size() / sizeof(float);
+    const DeviceBuffer memory(sample.elements.size());
+    const auto engine = gpu_->make_read_engine(plan, {memory.data(), {0, elements}});
+    ASSERT_TRUE(engine->decompresses());
+    pass(*engine, sample);
+    engine->finish();
+    const Stream stream;
+    EXPECT_TRUE(downloaded_array<std::byte>(memory.data(), sample.elements.size(), stream.get()) ==
+                sample.elements)
+        << slab_chunks;
   }
 }
 

@@ -360,5 +360,36 @@ TEST(WorkTiling, AScanTakesWholeGranulesUnlessRanksAreMore) {
   EXPECT_LT(scan_extents(shape, {1, 361, 720}, 1, Items::tiles_of_threads)[1], 361u);
 }
 
+TEST(WorkTiling, ItemsWithElementsAreThoseThatOverlap) {
+  const Extents shape{23, 17, 6};
+  const Extents chunk_shape{5, 4, 6};
+  const Selection selection{{2, 9, 2}, {1, 5, 3}, {0, 6, 1}};
+  const ChunkGrid grid = chunk_grid(shape, chunk_shape, selection);
+  const std::uint64_t elements = 9 * 5 * 6;
+  for (const std::uint64_t most : {1u, 2u, 7u, 100u}) {
+    const WorkTiling tiling(tile_chunks(grid, most), grid);
+    for (std::uint64_t first = 0; first <= elements; first += 30) {
+      for (std::uint64_t end = first; end <= elements; end += 30) {
+        const ElementRange found = tiling.items_with({first, end - first});
+        for (std::uint64_t item = 0; item < tiling.items(); ++item) {
+          const ElementRange chunks = tiling.range(item);
+          const BoxIndices indices = box_indices(grid, {chunks.first, chunks.count});
+          bool overlaps = false;
+          for (std::uint64_t place = 0; place < tiling.elements(item); ++place)
+            overlaps = overlaps || (indices(place) >= first && indices(place) < end);
+          const bool is_found = item >= found.first && item < found.end();
+          EXPECT_TRUE(is_found || !overlaps) << most << ", " << first << ", " << end;
+        }
+        EXPECT_TRUE(first < end || found.count == 0);
+        EXPECT_TRUE(end - first < elements || found == (ElementRange{0, tiling.items()}));
+      }
+    }
+  }
+  const WorkTiling ranges(Tiling(100, 7));
+  EXPECT_EQ(ranges.items_with({14, 1}), (ElementRange{2, 1}));
+  EXPECT_EQ(ranges.items_with({13, 2}), (ElementRange{1, 2}));
+  EXPECT_EQ(ranges.items_with({99, 1}), (ElementRange{14, 1}));
+}
+
 }  // namespace
 }  // namespace warpfold::pipeline

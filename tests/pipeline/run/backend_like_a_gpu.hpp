@@ -25,6 +25,11 @@ class BackendLikeAGpu : public Backend {
     return host_->make_histogram_engine(plan, bin_keys);
   }
 
+  std::unique_ptr<ReadEngine> make_read_engine(const StagingPlan& plan,
+                                               const ReadTarget& target) override {
+    return host_->make_read_engine(plan, target);
+  }
+
   std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
                                                             const AxisReduceSpec& spec) override {
     return host_->make_axis_reduce_engine(plan, spec);

@@ -1,0 +1,26 @@
+#include "cli/requests/read_request.hpp"
+
+#include "cli/options/common_options.hpp"
+#include "cli/options/option_values.hpp"
+
+namespace warpfold::cli {
+namespace {
+
+constexpr Choice<bool> memories[] = {{"cuda", true}, {"cpu", false}};
+
+}  // namespace
+
+ReadRequest::ReadRequest(CLI::App& command) {
+  add_dataset_arguments(command, arguments);
+  add_choice_option(command, "--device", memories, "Memory that elements are read into",
+                    options.on_device);
+  add_text_option(command, "--empty", "auto|VALUE", "Value of elements that don't count",
+                  [this](const std::string& text) { options.empty = text; });
+  add_view_options(command, options.view);
+}
+
+void ReadRequest::complete(const mpi::Communicator& communicator, const std::vector<std::string>&) {
+  take_files(arguments, options.view, communicator);
+}
+
+}  // namespace warpfold::cli
