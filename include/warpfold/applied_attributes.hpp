@@ -11,6 +11,9 @@ namespace warpfold {
 /// Attributes that unpack a dataset's valid numbers: value = stored * scale_factor + add_offset.
 /// ViewOptions::fill_value replaces the dataset's fill value.
 struct AppliedAttributes {
+  /// Several files are joined that each have attributes of their own. These are applied to its
+  /// elements, and no other member has them.
+  bool of_each_file = false;
   bool is_unsigned = false;        ///< stored integers are taken as having no sign
   Value scale_factor;              ///< none: std::monostate, here and below
   Value add_offset;                ///< none where it changes nothing

@@ -8,6 +8,7 @@
 
 #include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/error.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/dataset_choice.hpp"
 #include "warpfold/output_options.hpp"

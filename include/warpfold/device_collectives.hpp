@@ -14,7 +14,7 @@ namespace warpfold {
 
 /// Reduces and scans arrays in the memory of the device that is current when it is made; keeps from
 /// call to call what they need: a communicator of its own, scratch memory, page-locked memory. Made
-/// by all ranks, and destroyed by all or after MPI_Finalize. One call at a time.
+/// by all ranks, and destroyed by all before MPI_Finalize. One call at a time.
 class DeviceCollectives {
  public:
   /// Takes the current device. Collective. Throws Error on every rank where any has no GPU, or the

@@ -10,6 +10,7 @@
 
 #include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/error.hpp"
 #include "warpfold/dataset_choice.hpp"
 #include "warpfold/run_options.hpp"
 #include "warpfold/view_options.hpp"

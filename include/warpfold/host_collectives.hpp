@@ -15,7 +15,7 @@ namespace warpfold {
 
 /// Reduces, scans and sums arrays in host memory, in the caller's thread, to the bits that
 /// DeviceCollectives gives; keeps from call to call a communicator of its own and scratch memory.
-/// Made by all ranks, and destroyed by all or after MPI_Finalize. One call at a time. Calls are
+/// Made by all ranks, and destroyed by all before MPI_Finalize. One call at a time. Calls are
 /// collective; MPI must be initialised, unless the communicator is MPI_COMM_SELF. They throw the
 /// same Error on every rank, also where ranks differ in types, options or the number of fields.
 class HostCollectives {

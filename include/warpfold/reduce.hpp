@@ -10,6 +10,7 @@
 #include "warpfold/applied_attributes.hpp"
 #include "warpfold/axis.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/error.hpp"
 #include "warpfold/core/quantile.hpp"
 #include "warpfold/core/reported_numbers.hpp"
 #include "warpfold/core/statistic.hpp"

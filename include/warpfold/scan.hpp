@@ -10,6 +10,7 @@
 #include "warpfold/applied_attributes.hpp"
 #include "warpfold/axis.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/error.hpp"
 #include "warpfold/core/scan_operation.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"

@@ -17,8 +17,8 @@ enum class Matching : std::uint8_t { coordinates, position };
 struct ViewOptions {
   /// Files that each have a part of the dataset, under the same name: what they have is one
   /// dataset, the parts one after another along dimension `concat`. The first is the file
-  /// that is requested. Types, other extents, and what attributes make of stored numbers must be
-  /// the same. Empty: that file alone.
+  /// that is requested. Other extents and units must be the same. Where types or attributes differ,
+  /// values are unpacked as each file has them. Empty: that file alone.
   std::vector<std::string> files;
   Axis concat = 0;  ///< the dimension along which `files` are joined
 

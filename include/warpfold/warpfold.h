@@ -6,7 +6,8 @@
 
 /** @file
    Reproducible sums, extrema and running sums of arrays that MPI ranks hold in host memory, in C:
-   what HostCollectives (host_collectives.hpp) does, where there is more on each.
+   what HostCollectives (host_collectives.hpp) does, where there is more on each. And reductions and
+   scans of files (warpfold_request).
 
    Functions are collective: every rank of the communicator calls them with the same type and number
    of fields; elements and their number are each rank's own. They return WARPFOLD_OK or, all ranks
@@ -40,7 +41,7 @@ int warpfold_create(MPI_Comm communicator, warpfold_collectives** made);
 /** Makes one over a duplicate of a communicator, given by its Fortran handle. */
 int warpfold_create_f(MPI_Fint communicator, warpfold_collectives** made);
 
-/** Frees what `*collectives` points to, on all ranks or after MPI_Finalize, and makes it NULL. */
+/** Frees what `*collectives` points to, on all ranks before MPI_Finalize, and makes it NULL. */
 int warpfold_free(warpfold_collectives** collectives);
 
 /** Returns what went wrong in this thread's last call that returned an error, in one line; valid
@@ -82,6 +83,43 @@ int warpfold_scan(warpfold_collectives* collectives, int type, const void* x, ui
 /** Takes part with a mistake in whatever other ranks call: returns WARPFOLD_USAGE on all of them,
    with `problem` and a full stop as the message. */
 int warpfold_refuse(warpfold_collectives* collectives, const char* problem);
+
+/** A reduction or a scan of a dataset in an HDF5 file, with the options of the command's page by
+   their names, and its results by theirs. Serves one call at a time. */
+typedef struct warpfold_request warpfold_request;
+
+/** Makes one of "reduce" or "scan". Not collective, as the functions below but for
+   warpfold_request_run(). */
+int warpfold_request_create(const char* command, warpfold_request** made);
+
+/** Gives it an option: "ops", "mean,max" for `--ops mean,max`. `value` is NULL for options without
+   one. Options are checked when it is run. */
+int warpfold_request_set(warpfold_request* request, const char* option, const char* value);
+
+/** Runs it on a dataset; again as often as wanted. Collective over `communicator`: all ranks have
+   given it the same options, or get an error. Errors are the same on all of them. */
+int warpfold_request_run(warpfold_request* request, MPI_Comm communicator, const char* file,
+                         const char* dataset);
+
+/** Runs it over a communicator given by its Fortran handle. */
+int warpfold_request_run_f(warpfold_request* request, MPI_Fint communicator, const char* file,
+                           const char* dataset);
+
+/** Gets a result of the last run, on any rank: a statistic or a quantile by its name in "ops" (with
+   "by" and no output, "LABEL:NAME"), or of a scan "last". Returns WARPFOLD_FAILED where it is not a
+   floating-point number. */
+int warpfold_request_real(const warpfold_request* request, const char* name, double* value);
+
+/** Gets an integer result, likewise: also "count" of a scan. Returns WARPFOLD_FAILED for others,
+   and for one beyond int64_t. */
+int warpfold_request_integer(const warpfold_request* request, const char* name, int64_t* value);
+
+/** Gets the name of the dataset in the output file that has a statistic along axes, or by its name
+   "output" the one of a scan; or the digits of an integer. Valid until the next run. */
+int warpfold_request_text(const warpfold_request* request, const char* name, const char** text);
+
+/** Frees what `*request` points to and makes it NULL. */
+int warpfold_request_free(warpfold_request** request);
 
 #ifdef __cplusplus
 }

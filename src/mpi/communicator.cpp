@@ -4,6 +4,8 @@
 
 #include <array>
 #include <climits>
+#include <cstdio>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -21,6 +23,17 @@ MPI_Comm duplicate(MPI_Comm parent) {
   MPI_Comm copy = MPI_COMM_NULL;
   check(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
   return copy;
+}
+
+/// Warns, once, that MPI has ended before what uses it.
+void warn_of_end(bool is_root) {
+  static std::once_flag warned;
+  if (is_root)
+    std::call_once(warned, [] {
+      std::fputs(
+          "warpfold: warning: an object was destroyed after MPI_Finalize. Destroy it before.\n",
+          stderr);
+    });
 }
 
 /// Combines the ranks' values, element by element, on every rank.
@@ -60,7 +73,11 @@ Communicator::Communicator(Communicator&& other) noexcept
       scan_way_(other.scan_way_) {}
 
 Communicator::~Communicator() {
-  if (communicator_ != MPI_COMM_NULL && !is_alone() && is_running()) MPI_Comm_free(&communicator_);
+  if (communicator_ == MPI_COMM_NULL || is_alone()) return;
+  if (is_running())
+    MPI_Comm_free(&communicator_);
+  else
+    warn_of_end(is_root());
 }
 
 Communicator Communicator::on_this_host() const {

@@ -37,7 +37,7 @@ class Communicator {
   /// Makes a duplicate of `parent`; collective over it. MPI_COMM_SELF is this process alone. Throws
   /// Error for others where MPI isn't running.
   explicit Communicator(MPI_Comm parent);
-  /// Gives it back, unless MPI is over.
+  /// Gives it back; warns on stderr where MPI is over.
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
   Communicator(const Communicator&) = delete;

@@ -4,7 +4,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -15,11 +14,10 @@
 #include <vector>
 
 #include "cli/commands/info_document.hpp"
-#include "cli/options/command_line.hpp"
-#include "cli/options/common_options.hpp"
 #include "cli/report/json_writer.hpp"
 #include "cli/requests/compact_request.hpp"
 #include "cli/requests/histogram_request.hpp"
+#include "cli/requests/parsed_request.hpp"
 #include "cli/requests/read_request.hpp"
 #include "cli/requests/reduce_request.hpp"
 #include "cli/requests/scan_request.hpp"
@@ -46,24 +44,6 @@ using Words = std::vector<std::string>;
 template <class Request>
 constexpr bool on_every_rank = std::is_same_v<Request, cli::ReadRequest>;
 
-/// A parsed request is what the words of a command line ask for; the second word is the command.
-template <class Request>
-class ParsedRequest {
- public:
-  explicit ParsedRequest(const Words& words) : command_(*program_.add_subcommand(words.at(1))) {
-    cli::add_run_options(command_, run);
-    cli::parse_words(program_, {words.begin() + 1, words.end()});
-  }
-
- private:
-  CLI::App program_{"", "warpfold"};
-  CLI::App& command_;
-
- public:
-  Request request{command_};
-  RunOptions run;
-};
-
 nb::list names_of(const std::vector<std::string>& texts) {
   nb::list names;
   for (const std::string& text : texts) names.append(nb::cast(text));
@@ -76,7 +56,7 @@ nb::list names_of(const std::vector<std::string>& texts) {
 template <class Result, class Request, class Compute, class ToResult>
 nb::object answer(const Words& words, std::uintptr_t communicator, WatchedCall& call,
                   const Compute& compute, const ToResult& to_result) {
-  ParsedRequest<Request> parsed(words);
+  cli::ParsedRequest<Request> parsed(words);
   Request& request = parsed.request;
   const mpi::Communicator ranks(communicator_at(communicator));
   request.options.run = call.watched(parsed.run);

@@ -26,6 +26,7 @@ Json applied_json(const AppliedAttributes& applied) {
   const auto add = [&](const char* key, const Value& value) {
     if (is_there(value)) json[key] = json_value(value);
   };
+  if (applied.of_each_file) json["of_each_file"] = true;
   if (applied.is_unsigned) json["unsigned"] = true;
   add("scale_factor", applied.scale_factor);
   add("add_offset", applied.add_offset);
@@ -55,6 +56,7 @@ std::string offset_text(const Value& offset) {
 
 std::string applied_text(const AppliedAttributes& applied) {
   if (applied == AppliedAttributes{}) return "";
+  if (applied.of_each_file) return "stored, unpacked by the attributes of each file";
   std::string text = applied.is_unsigned ? "unsigned(stored)" : "stored";
   if (is_there(applied.scale_factor)) text += " * " + to_text(applied.scale_factor);
   text += offset_text(applied.add_offset);

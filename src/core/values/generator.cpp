@@ -125,7 +125,7 @@ Error unsuitable(const GeneratorSpec& spec, const std::string& why, const std::s
 
 /// Returns `value` as T, unless that changes more than the rounding of a float.
 template <class T>
-std::optional<T> converted(double value) {
+std::optional<T> element_near(double value) {
   if constexpr (is_floating_element<T>) {
     const T rounded = generated::rounded_to<T>(value);
     if (std::isfinite(value) != std::isfinite(widened(rounded))) return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<T> converted(double value) {
 
 template <class T>
 T constant_element(const GeneratorSpec& spec) {
-  if (const auto element = converted<T>(spec.value)) return *element;
+  if (const auto element = element_near<T>(spec.value)) return *element;
   throw unsuitable(spec, "the type cannot hold " + shortest_decimal(spec.value),
                    "Choose another value or another type.");
 }

@@ -60,11 +60,11 @@ std::optional<CompressedForm> left_form(const std::vector<Filter>& filters,
 }
 
 ChunkDecoder::ChunkDecoder(const std::vector<Filter>& filters, std::size_t element_bytes,
-                           std::uint64_t chunk_bytes, NarrowElements narrow)
+                           std::uint64_t chunk_bytes, NarrowElements narrow, bool whole)
     : element_bytes_(element_bytes),
       chunk_bytes_(chunk_bytes),
       narrow_(narrow),
-      leaves_shuffle_(narrow.kind == NarrowElements::Kind::whole &&
+      leaves_shuffle_(!whole && narrow.kind == NarrowElements::Kind::whole &&
                       begins_with_plain_shuffle(filters, element_bytes, chunk_bytes)),
       moves_bytes_(element_bytes > 1) {
   std::uint64_t bytes = chunk_bytes;

@@ -25,9 +25,10 @@ std::optional<CompressedForm> left_form(const std::vector<Filter>& filters,
 class ChunkDecoder {
  public:
   /// Decodes chunks of `chunk_bytes` uncompressed bytes in elements of `element_bytes`, which are
-  /// widened where they are narrow. Throws Error for a filter that this build can't undo.
+  /// widened where they are narrow. `whole`: undoes a shuffle, too. Throws Error for a filter that
+  /// this build can't undo.
   ChunkDecoder(const std::vector<Filter>& filters, std::size_t element_bytes,
-               std::uint64_t chunk_bytes, NarrowElements narrow = {});
+               std::uint64_t chunk_bytes, NarrowElements narrow = {}, bool whole = false);
 
   /// A chunk's bytes, at most still shuffled and then compressed.
   struct LeftCompressed {

@@ -48,7 +48,8 @@ class Scratch {
 }  // namespace
 
 std::optional<CompressedForm> left_form(const DatasetInfo& info) {
-  if (info.path != ReadPath::chunk || info.narrow.kind != NarrowElements::Kind::whole)
+  if (info.path != ReadPath::chunk || info.narrow.kind != NarrowElements::Kind::whole ||
+      is_unpacked(info))
     return std::nullopt;
   return left_form(info.filters, size_of(info.format.type), chunk_bytes_of(info));
 }
@@ -76,10 +77,19 @@ class ChunkSource::Implementation {
   const DatasetInfo& info() const { return info_; }
   const ChunkGrid& grid() const { return grid_; }
   std::uint64_t chunk_bytes() const { return chunk_bytes_; }
-  bool filtered() const { return !info_.filters.empty(); }
+  bool decodes() const { return !info_.filters.empty() || is_unpacked(info_); }
 
-  ChunkDecoder make_decoder() const {
-    return {info_.filters, size_of(info_.format.type), chunk_bytes_, info_.narrow};
+  std::size_t part_of(std::uint64_t number) const { return parts_.place_of(number).part; }
+
+  ChunkDecoder make_decoder(std::size_t part) const {
+    const DatasetInfo& info = parts_.part(part);
+    return {info.filters, size_of(info.format.type), chunk_bytes_of(info), info.narrow,
+            is_unpacked(info_)};
+  }
+
+  /// Bytes of a part's decoded chunk that are to be unpacked; 0 where none are.
+  std::uint64_t packed_bytes(std::size_t part) const {
+    return is_unpacked(info_) ? chunk_bytes_of(parts_.part(part)) : 0;
   }
 
   /// Streams that are longer than any compressor makes them are not left.
@@ -93,7 +103,7 @@ class ChunkSource::Implementation {
   std::uint64_t staging_bytes(std::uint64_t chunks, Compressed compressed) const {
     if (compressed == Compressed::left) return with_gaps(chunks, max_stored_bytes_);
     const std::uint64_t bytes = chunks * (aligned(chunk_bytes_) + staging_alignment);
-    return filtered() ? bytes : with_gaps(chunks, chunk_bytes_);
+    return decodes() ? bytes : with_gaps(chunks, chunk_bytes_);
   }
 
   const StoredChunk& chunk(std::uint64_t number) const {
@@ -156,8 +166,8 @@ class ChunkSource::Reader::Implementation {
   Implementation(const ChunkSource::Implementation& source, StageRegistry& registry,
                  Compressed compressed)
       : source_(source), compressed_(compressed), reading_(registry, stage::read) {
-    if (!source.filtered()) return;
-    decoder_.emplace(source.make_decoder());
+    if (!source.decodes()) return;
+    decoder_.emplace(source.make_decoder(0));
     if (compressed == Compressed::undone) decoding_.emplace(registry, stage::decompress);
   }
 
@@ -318,9 +328,17 @@ class ChunkSource::Reader::Implementation {
 
   ChunkEncoding decode(std::span<const std::byte> stored, std::uint64_t number,
                        std::span<std::byte> out) {
-    return encoding_of(telling_of(number, [&] {
-      return decoder_->decode(stored, source_.chunk(number).skipped_filters, out, "");
-    }));
+    const std::size_t part = source_.part_of(number);
+    const std::uint64_t packed_bytes = source_.packed_bytes(part);
+    // Parts that are not unpacked have the same filters.
+    if (packed_bytes > 0 && part != decoder_part_) decoder_.emplace(source_.make_decoder(part));
+    decoder_part_ = part;
+    const std::span<std::byte> decoded = packed_bytes > 0 ? packed_.take(packed_bytes) : out;
+    const bool shuffled = telling_of(number, [&] {
+      return decoder_->decode(stored, source_.chunk(number).skipped_filters, decoded, "");
+    });
+    if (packed_bytes > 0) source_.info().parts->unpack(part, decoded, out);
+    return encoding_of(shuffled);
   }
 
   static ChunkEncoding encoding_of(bool shuffled) {
@@ -340,6 +358,7 @@ class ChunkSource::Reader::Implementation {
   const ChunkSource::Implementation& source_;
   Compressed compressed_;
   std::optional<ChunkDecoder> decoder_;
+  std::size_t decoder_part_ = 0;  ///< part whose filters it undoes
   std::vector<StagedChunk> staged_;
   std::vector<StagedChunk> before_;  ///< chunks of the call before
   std::vector<std::uint64_t> kept_;  ///< the first bytes of those of its chunks that stay
@@ -347,6 +366,7 @@ class ChunkSource::Reader::Implementation {
   std::vector<Wanted> wanted_;
   std::vector<CoalescedRead> reads_;
   Scratch scratch_;
+  Scratch packed_;  ///< a chunk to be unpacked
   StageTimer reading_;
   std::optional<StageTimer> decoding_;  ///< if there are filters to be undone
 };

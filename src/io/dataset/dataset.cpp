@@ -41,17 +41,18 @@ class Dataset::Implementation {
 
   Implementation(const std::vector<std::string>& files, const std::string& name,
                  std::size_t dimension, ReadPath path,
-                 const std::function<void(const DatasetInfo&)>& look)
+                 const std::function<Packing(const DatasetInfo&)>& packing_of)
       : problem_(cannot_read(files.front(), name)) {
     std::vector<DatasetInfo> infos;
+    std::vector<Packing> packings;
     for (const std::string& file : files) {
       const OpenFile kept(file);
       Implementation one(file, name, path);
-      if (look) look(one.info());
+      packings.push_back(packing_of(one.info()));
       versions_.merge(one.versions_);
       infos.push_back(std::move(one.info_));
     }
-    info_ = concatenated(std::move(infos), dimension);
+    info_ = concatenated(std::move(infos), dimension, packings);
     info_.files = files;
     info_.concatenated_along = dimension;
     take_path(info_, path, problem_);
@@ -260,17 +261,24 @@ class Dataset::Implementation {
     for (const PartSelection& each : parts_of(*info_.parts, selection)) {
       const std::uint64_t begin = each.before * index_bytes;
       const std::uint64_t bytes = each.selection[dimension].count * index_bytes;
-      const auto part = open_parts_->get(each.part);
       if (rows == 1) {
-        part->read_stored(each.selection, out.subspan(begin, bytes));
+        read_of_part(each, out.subspan(begin, bytes));
         continue;
       }
       packed.resize(rows * bytes);
-      part->read_stored(each.selection, packed);
+      read_of_part(each, packed);
       for (std::uint64_t row = 0; row < rows; ++row)
         std::ranges::copy(std::span(packed).subspan(row * bytes, bytes),
                           out.subspan(row * row_bytes + begin).begin());
     }
+  }
+
+  void read_of_part(const PartSelection& each, std::span<std::byte> out) {
+    const auto part = open_parts_->get(each.part);
+    if (!is_unpacked(info_)) return part->read_stored(each.selection, out);
+    std::vector<std::byte> stored(out.size() / element_bytes() * part->element_bytes());
+    part->read_stored(each.selection, stored);
+    info_.parts->unpack(each.part, stored, out);
   }
 
   bool is_whole() const { return !info_.parts && info_.files.empty(); }
@@ -320,9 +328,9 @@ Dataset::Dataset(const std::string& file, const std::string& name, ReadPath path
 
 Dataset::Dataset(const std::vector<std::string>& files, const std::string& name,
                  std::size_t dimension, ReadPath path,
-                 const std::function<void(const DatasetInfo&)>& look) {
+                 const std::function<Packing(const DatasetInfo&)>& packing_of) {
   const LibraryScope scope;
-  implementation_ = std::make_unique<Implementation>(files, name, dimension, path, look);
+  implementation_ = std::make_unique<Implementation>(files, name, dimension, path, packing_of);
 }
 
 Dataset::Dataset(const DatasetInfo& known) {

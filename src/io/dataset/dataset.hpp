@@ -14,6 +14,7 @@
 #include "core/layout/chunk_grid.hpp"
 #include "core/layout/hyperslab.hpp"
 #include "core/layout/selection.hpp"
+#include "core/values/packing.hpp"
 #include "io/files/byte_reader.hpp"
 #include "io/files/file_versions.hpp"
 #include "io/filters/filter.hpp"
@@ -89,12 +90,23 @@ struct ReadPlan {
 /// Metadata of a dataset, known without reading its elements. Shapes are in elements, row-major.
 struct DatasetInfo : StoredDataset, SelectedPart, ReadPlan {};
 
-/// Parts differ in their extents along one dimension alone; each has elements and selects all.
+/// Parts differ in their extents along one dimension alone, and where they are unpacked in how they
+/// are stored; each has elements and selects all.
 struct DatasetParts {
   std::size_t dimension = 0;
   std::vector<std::uint64_t> first;  ///< index along it, of each
   std::vector<DatasetInfo> infos;
+  std::vector<Packing> packings;  ///< each one's, where all are unpacked when read
+  UnpackedValues unpacked;        ///< form of the dataset's elements then
+
+  /// Makes the dataset's elements of some that part `part` stores. Throws an Error where one can't
+  /// be distinguished from those left out.
+  void unpack(std::size_t part, std::span<const std::byte> stored,
+              std::span<std::byte> elements) const;
 };
+
+/// Tells whether elements are values already: those of parts that each have a packing of their own.
+bool is_unpacked(const DatasetInfo& info);
 
 /// Makes integers that are marked as unsigned such: `format` is of unsigned ones from now on.
 void take_as_unsigned(StoredDataset& info);
@@ -138,11 +150,11 @@ class Dataset {
   Dataset(const std::string& file, const std::string& name, ReadPath path = ReadPath::automatic);
 
   /// Opens the datasets called `name` of several files as one, each behind the one before it along
-  /// `dimension`. `look` is called with the description of each, its file open. Throws as for one
-  /// file, and an Error that names two files where their types, or other extents, are not the same.
+  /// `dimension`. `packing_of` is called with the description of each, its file open; where
+  /// packings differ, elements are unpacked values. Throws as for one file, and an Error that names
+  /// two files whose other extents are not the same, or whose values no type holds.
   Dataset(const std::vector<std::string>& files, const std::string& name, std::size_t dimension,
-          ReadPath path = ReadPath::automatic,
-          const std::function<void(const DatasetInfo&)>& look = {});
+          ReadPath path, const std::function<Packing(const DatasetInfo&)>& packing_of);
 
   /// Opens a dataset that another process has described, of the same file: without the HDF5 library
   /// unless that is its path. Throws Error.

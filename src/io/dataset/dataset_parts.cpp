@@ -1,9 +1,14 @@
 #include "io/dataset/dataset_parts.hpp"
 
+#include <hdf5.h>
+
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -27,13 +32,16 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
       "their " + what + " differ (" + of_first + " and " + of_other + ")", "Omit one of them.");
 }
 
-void require_alike(const DatasetInfo& first, const DatasetInfo& other, std::size_t dimension) {
+void require_one_type(const DatasetInfo& first, const DatasetInfo& other) {
   if (other.format != first.format || other.stored_type != first.stored_type)
     throw_different(first, other, "types", first.stored_type, other.stored_type);
   if (other.marked_unsigned != first.marked_unsigned)
     throw_different(first, other, "attributes _Unsigned",
                     first.marked_unsigned ? "true" : "not true",
                     other.marked_unsigned ? "true" : "not true");
+}
+
+void require_one_shape(const DatasetInfo& first, const DatasetInfo& other, std::size_t dimension) {
   std::vector<std::uint64_t> shape = other.stored_shape;
   if (shape.size() == first.stored_shape.size()) shape[dimension] = first.stored_shape[dimension];
   if (shape != first.stored_shape)
@@ -51,13 +59,41 @@ bool have_equal_chunks(const DatasetInfo& one, const DatasetInfo& other) {
          std::ranges::equal(other.filters, one.filters, equal_filters);
 }
 
+/// Tells whether chunks may be missing, whose elements are the fill value.
+bool may_lack_chunks([[maybe_unused]] const DatasetInfo& info) {
+#if H5_VERSION_GE(1, 10, 5)
+  return info.unwritten_chunks > 0 || !info.written_shape.empty();
+#else
+  return true;
+#endif
+}
+
+/// Sets the element of chunks that are missing, unpacked. Returns false where parts have several.
+bool take_unpacked_fill(const DatasetParts& parts, DatasetInfo& whole) {
+  std::optional<std::array<std::byte, 8>> fill;
+  for (std::size_t i = 0; i < parts.infos.size(); ++i) {
+    const DatasetInfo& part = parts.infos[i];
+    if (!may_lack_chunks(part)) continue;
+    std::array<std::byte, 8> own = {};
+    parts.unpack(i, std::span(part.fill).first(size_of(part.format.type)),
+                 std::span(own).first(size_of(whole.format.type)));
+    if (fill && *fill != own) return false;
+    fill = own;
+  }
+  whole.fill = fill.value_or(std::array<std::byte, 8>{});
+  return true;
+}
+
 /// Says why the chunks of parts do not form one grid, or nothing.
 std::string reason_against_grid(const DatasetParts& parts) {
   const DatasetInfo& front = parts.infos.front();
   std::uint64_t chunks = 0;
   for (const DatasetInfo& info : parts.infos) {
-    if (!have_equal_chunks(front, info))
-      return "'" + front.file + "' and '" + info.file + "' store it in different ways";
+    const bool fits = parts.packings.empty()
+                          ? have_equal_chunks(front, info)
+                          : info.path == front.path && info.layout == front.layout &&
+                                info.chunk_shape == front.chunk_shape;
+    if (!fits) return "'" + front.file + "' and '" + info.file + "' store it in different ways";
     const bool last = &info == &parts.infos.back();
     if (!last && info.stored_shape[parts.dimension] % front.chunk_shape[parts.dimension] != 0)
       return "the chunks at the end of '" + info.file + "' are not whole";
@@ -83,29 +119,78 @@ void choose_path(DatasetInfo& info, const DatasetParts& parts) {
   info.path = info.path_reason.empty() ? front.path : ReadPath::library;
 }
 
-/// Takes parts of parts where they go on along the same dimension.
-std::vector<DatasetInfo> flattened(std::vector<DatasetInfo> infos, std::size_t dimension) {
-  std::vector<DatasetInfo> flat;
-  for (DatasetInfo& info : infos) {
-    if (info.stored_shape[dimension] == 0) continue;
-    if (info.parts && info.parts->dimension == dimension) {
-      flat.insert(flat.end(), info.parts->infos.begin(), info.parts->infos.end());
+/// Adds parts, and parts of parts where they go on along the same dimension.
+void add_parts(DatasetParts& parts, std::vector<DatasetInfo> infos,
+               std::span<const Packing> packings) {
+  std::uint64_t first = 0;
+  const auto add = [&](DatasetInfo info, std::size_t packing) {
+    parts.first.push_back(first);
+    first += info.stored_shape[parts.dimension];
+    parts.infos.push_back(std::move(info));
+    if (!packings.empty()) parts.packings.push_back(packings[packing]);
+  };
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    DatasetInfo& info = infos[i];
+    if (info.stored_shape[parts.dimension] == 0) continue;
+    if (info.parts && info.parts->dimension == parts.dimension) {
+      for (const DatasetInfo& part : info.parts->infos) add(part, i);
       continue;
     }
     if (info.parts) info.path = ReadPath::library;
-    flat.push_back(std::move(info));
+    add(std::move(info), i);
   }
-  return flat;
+}
+
+bool are_alike(std::span<const Packing> packings) {
+  return std::ranges::all_of(packings,
+                             [&](const Packing& each) { return each == packings.front(); });
+}
+
+/// Makes the elements of a dataset unpacked values of packings that differ.
+UnpackedValues unpack_parts(std::span<const DatasetInfo> infos, std::span<const Packing> packings,
+                            DatasetInfo& whole) {
+  const auto form = unpacked_values(packings);
+  if (!form) {
+    const auto type = [&](std::size_t i) { return std::string(name_of(packings[i].value_type())); };
+    std::size_t other = 1;
+    while (unpacked_values(packings.first(other + 1))) ++other;
+    throw_different(infos.front(), infos[other],
+                    "values have types that no type holds both exactly; they", type(0),
+                    type(other));
+  }
+  whole.format = {form->type, native_byte_order};
+  whole.stored_type = name_of(form->type);
+  whole.narrow = {};
+  whole.marked_unsigned = false;
+  return *form;
 }
 
 }  // namespace
 
-DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension) {
+void DatasetParts::unpack(std::size_t part, std::span<const std::byte> stored,
+                          std::span<std::byte> elements) const {
+  if (warpfold::unpack(packings[part], unpacked, stored, elements)) return;
+  const DatasetInfo& info = infos[part];
+  throw Error("cannot concatenate '" + info.name + "' of '" + info.file + "' and other files",
+              "one of its values stands for those that files leave out",
+              "Give the `fill_value` of all files, or none.");
+}
+
+bool is_unpacked(const DatasetInfo& info) { return info.parts && !info.parts->packings.empty(); }
+
+DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension,
+                         std::vector<Packing> packings) {
   DatasetInfo whole = infos.front();
   if (dimension >= whole.stored_shape.size())
     throw usage_error(
         "cannot concatenate '" + whole.name + "' along dimension " + std::to_string(dimension),
         "it has " + shape_text(whole.stored_shape), "Name one of its dimensions.");
+  const bool any_packed = std::ranges::any_of(
+      packings, [](const Packing& each) { return each.decoding.unpacking.active || each.times; });
+  if (are_alike(packings)) packings.clear();
+  const auto parts = std::make_shared<DatasetParts>();
+  parts->dimension = dimension;
+  if (!packings.empty()) parts->unpacked = unpack_parts(infos, packings, whole);
   std::set<std::string> files;
   std::uint64_t extent = 0;
   whole.stored_bytes = 0;
@@ -113,7 +198,8 @@ DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension) 
   whole.unwritten_chunks = 0;
   whole.written_shape.clear();
   for (const DatasetInfo& info : infos) {
-    require_alike(infos.front(), info, dimension);
+    if (!any_packed) require_one_type(infos.front(), info);
+    require_one_shape(infos.front(), info, dimension);
     files.merge(input_files(info));
     extent += info.stored_shape[dimension];
     whole.stored_bytes += info.stored_bytes;
@@ -132,20 +218,17 @@ DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension) 
   whole.file_offset.reset();
   whole.parts.reset();
   if (whole.elements == 0) return whole;
-  const auto parts = std::make_shared<DatasetParts>();
-  parts->dimension = dimension;
-  parts->infos = flattened(std::move(infos), dimension);
-  std::uint64_t first = 0;
-  for (const DatasetInfo& info : parts->infos) {
-    parts->first.push_back(first);
-    first += info.stored_shape[dimension];
-  }
+  add_parts(*parts, std::move(infos), packings);
   choose_path(whole, *parts);
   const DatasetInfo& front = parts->infos.front();
   whole.layout = front.layout;
   whole.chunk_shape = front.chunk_shape;
   whole.filters = front.filters;
   whole.fill = front.fill;
+  if (!packings.empty() && front.layout == Layout::chunked && !take_unpacked_fill(*parts, whole)) {
+    whole.path = ReadPath::library;
+    whole.path_reason = "chunks that its files lack stand for several values";
+  }
   whole.partial_edge_chunks_filtered = front.partial_edge_chunks_filtered;
   whole.parts = parts;
   return whole;

@@ -11,9 +11,12 @@
 namespace warpfold::io {
 
 /// Describes the dataset in which datasets lie one behind another along a dimension, with the
-/// quickest path to it. Throws an Error that names the files of two where these differ in more than
-/// their extents along it, and a usage Error where they have no such dimension.
-DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension);
+/// quickest path to it. `packings`: how each has its values, where these count; elements are
+/// unpacked where they differ; where any is packed, types may differ, too. Throws an Error that
+/// names the files of two that differ in more, or whose values no type holds, and a usage Error
+/// where they have no such dimension.
+DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension,
+                         std::vector<Packing> packings = {});
 
 /// Returns the file that each part lies in, or the dataset if it has no parts.
 std::vector<std::string> stored_files(const DatasetInfo& info);

@@ -2,6 +2,7 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ std::vector<std::string_view> views_of(const StoredValues& values);
 /// Returns texts, of any type, as characters [texts][length of the longest one, at least 1], zeros
 /// behind shorter ones.
 StoredValues characters_of(const StoredValues& texts, const std::string& problem);
+
+/// Names the dimension of characters.
+inline std::string length_name(std::uint64_t length) { return "string" + std::to_string(length); }
 
 /// Returns characters [texts][length] as texts of that length.
 StoredValues texts_of(const StoredValues& characters, const std::string& problem);

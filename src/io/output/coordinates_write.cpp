@@ -111,16 +111,19 @@ class CoordinateWriter {
     make_scale_without_values(variable.made.get(), dimension.extent, problem_);
     const StoredValues characters = characters_of(variable.values, problem_);
     const std::uint64_t longest = extents_of(characters.space(), problem_).back();
-    NamedDimension length{"string" + std::to_string(longest), longest};
+    NamedDimension length{length_name(longest), longest};
     make(length);
     variable.characters = create_coordinate(file_, group_ + non_coordinate_prefix + variable.name,
                                             characters.type(), characters.space(), false, problem_);
     write_values(variable.characters.get(), characters);
     attach_scale(variable.characters.get(), variable.made.get(), 0, problem_);
     attach_scale(variable.characters.get(), length.made.get(), 1, problem_);
-    if (variable.source) return;
+    if (!variable.source) add_encoding(variable.characters.get());
+  }
+
+  void add_encoding(hid_t characters) const {
     const TextAttribute encoding{"_Encoding", "utf-8"};
-    add_text_attributes(variable.characters.get(), {&encoding, 1}, problem_);
+    add_text_attributes(characters, {&encoding, 1}, problem_);
   }
 
   void write_values(hid_t dataset, const StoredValues& values) const {
@@ -181,6 +184,7 @@ class CoordinateWriter {
       coordinates.notes.push_back(lacks_attributes(variable.name));
     if (variable.source && variable.characters)
       carry_attributes(variable, variable.characters.get());
+    if (!variable.source && is_character(variable.values.type())) add_encoding(made);
     if (variable.bounds) {
       const TextAttribute bounds{variable.are_bounds_of_climatology ? "climatology" : "bounds",
                                  coordinates.variables[*variable.bounds].name};

@@ -43,6 +43,7 @@ struct OutputDimension {
   std::vector<std::uint64_t> numbers = {};  ///< value_bits() of integers
   std::vector<std::string> texts = {};      ///< in place of numbers, if any
   std::size_t place = 0;                    ///< among the dimensions of outputs
+  bool is_of_cells = false;  ///< the coordinate is beside that of cells, where these have one
 };
 
 /// A file of one dataset, or more.
@@ -58,7 +59,7 @@ struct OutputSpec : OutputDataset {
   /// How outputs have each of that dataset's dimensions.
   std::vector<CarriedDimension> dimensions;
   std::string merged_name;               ///< name of the one dimension that replaces merged ones
-  std::optional<OutputDimension> added;  ///< in place of those that are merged
+  std::optional<OutputDimension> added;  ///< in place of those that are merged, or of cells
   std::vector<std::pair<std::string, std::string>> text_attributes;  ///< attributes of each dataset
   /// A line for the file's attribute `history`, above those of the file that `attributes_from`
   /// names.

@@ -125,10 +125,35 @@ void note_lacks(const OutputSpec& spec, const Coordinates& coordinates) {
     for (const std::string& note : coordinates.notes) spec.note(note);
 }
 
+/// Adds texts beside the coordinate of cells, as characters. Returns false where there is none.
+bool add_beside_cells(const OutputDimension& added, std::uint64_t extent,
+                      Coordinates& coordinates) {
+  std::vector<std::vector<std::size_t>>& names = coordinates.of_outputs;
+  if (!added.is_of_cells || added.place >= names.size()) return false;
+  const auto has_values = [&](std::size_t d) {
+    return coordinates.dimensions[d].variable.has_value();
+  };
+  const auto cells = std::ranges::find_if(names[added.place], has_values);
+  if (cells == names[added.place].end()) {
+    names.erase(names.begin() + static_cast<std::ptrdiff_t>(added.place));
+    return false;
+  }
+  StoredValues characters = characters_of(values_of(added, extent), added.name);
+  const std::uint64_t length = extents_of(characters.space(), added.name).back();
+  // CDO 2.1 refuses variables whose attribute `coordinates` lists characters along the time.
+  CarriedVariable variable{added.name, {}, std::move(characters), {}};
+  for (const std::size_t dimension : {*cells, coordinates.dimensions.size()})
+    variable.dimensions.emplace_back(dimension);
+  coordinates.variables.push_back(std::move(variable));
+  coordinates.dimensions.push_back({length_name(length), length});
+  return true;
+}
+
 /// Adds a dimension to those of outputs, which are of `shape`.
 void add_dimension(const OutputDimension& added, const std::vector<std::uint64_t>& shape,
                    Coordinates& coordinates) {
   std::vector<std::vector<std::size_t>>& names = coordinates.of_outputs;
+  if (add_beside_cells(added, shape.at(added.place), coordinates)) return;
   // The netCDF library 4.9 can't open a file where dimensions without a name follow others.
   for (std::size_t d = names.size(); d + 1 < shape.size(); ++d) {
     const std::string number = std::to_string(d);

@@ -1,11 +1,11 @@
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <limits>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "pipeline/bindings/status.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/host_collectives.hpp"
 #include "warpfold/warpfold.h"
@@ -16,23 +16,6 @@ struct warpfold_collectives {
 
 namespace warpfold {
 namespace {
-
-thread_local std::string last_error;
-
-/// Calls `body`; keeps the message of what it throws, and returns its code.
-template <class Body>
-int status_of(Body&& body) {
-  try {
-    body();
-    return WARPFOLD_OK;
-  } catch (const Error& error) {
-    last_error = error.what();
-    return error.exit_code() == ExitCode::usage ? WARPFOLD_USAGE : WARPFOLD_FAILED;
-  } catch (const std::exception& exception) {
-    last_error = exception.what();
-    return WARPFOLD_FAILED;
-  }
-}
 
 HostCollectives& host_of(warpfold_collectives* collectives) {
   if (collectives == nullptr)

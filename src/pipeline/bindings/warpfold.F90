@@ -1,5 +1,6 @@
-! warpfold's sums, extrema and running sums of arrays that MPI ranks hold, in Fortran. Every routine
-! is collective: all ranks of the communicator call it, with arrays of one kind.
+! warpfold's sums, extrema and running sums of arrays that MPI ranks hold, and its reductions and
+! scans of files, in Fortran. Routines for arrays are collective: all ranks of the communicator call
+! them, with arrays of one kind. So is warpfold_run, with the same options.
 !
 ! A rank's elements are an array of any rank: real(real32), real(real64), integer(int32) or
 ! integer(int64). Sums and extrema of reals are real(real64), the nearest to the true values; those
@@ -16,10 +17,21 @@ module warpfold
   public :: warpfold_collectives, warpfold_create, warpfold_free, warpfold_message
   public :: warpfold_sum, warpfold_sums, warpfold_dot, warpfold_dots
   public :: warpfold_min, warpfold_max, warpfold_scan
+  public :: warpfold_request, warpfold_prepare, warpfold_set, warpfold_run, warpfold_get
 
   integer, parameter, public :: warpfold_ok = 0, warpfold_failed = 1, warpfold_usage = 2
 
   type :: warpfold_collectives
+    private
+    type(c_ptr) :: handle = c_null_ptr
+  end type
+
+  ! A reduction or a scan of a dataset in an HDF5 file, with the command's options by their names.
+  ! call warpfold_prepare("reduce", request [, ierror])
+  ! call warpfold_set(request, "ops", "mean,max" [, ierror=ierror])    ! as often as there are options
+  ! call warpfold_run(request, communicator, "year.nc", "temp" [, ierror])
+  ! call warpfold_get(request, "mean", value [, ierror])
+  type :: warpfold_request
     private
     type(c_ptr) :: handle = c_null_ptr
   end type
@@ -60,7 +72,64 @@ module warpfold
     procedure scan_f32, scan_f64, scan_i32, scan_i64
   end interface
 
+  ! value: real(real64), integer(int64) or character(len=:), allocatable, of a result by its name.
+  interface warpfold_get
+    procedure get_real, get_integer, get_text
+  end interface
+
+  interface warpfold_free
+    procedure free_collectives, free_request
+  end interface
+
   interface
+    function c_prepare(command, made) bind(c, name="warpfold_request_create") result(status)
+      import :: c_char, c_int, c_ptr
+      character(kind=c_char), intent(in) :: command(*)
+      type(c_ptr), intent(out) :: made
+      integer(c_int) :: status
+    end function
+    function c_set(handle, option, text) bind(c, name="warpfold_request_set") result(status)
+      import :: c_char, c_int, c_ptr
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: option(*)
+      character(kind=c_char), intent(in), optional :: text(*)
+      integer(c_int) :: status
+    end function
+    function c_run(handle, communicator, file, dataset) bind(c, name="warpfold_request_run_f") &
+        result(status)
+      import :: c_char, c_int, c_ptr
+      type(c_ptr), value :: handle
+      integer(c_int), value :: communicator
+      character(kind=c_char), intent(in) :: file(*), dataset(*)
+      integer(c_int) :: status
+    end function
+    function c_real(handle, name, number) bind(c, name="warpfold_request_real") result(status)
+      import :: c_char, c_double, c_int, c_ptr
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: name(*)
+      real(c_double), intent(out) :: number
+      integer(c_int) :: status
+    end function
+    function c_integer(handle, name, number) bind(c, name="warpfold_request_integer") &
+        result(status)
+      import :: c_char, c_int, c_int64_t, c_ptr
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), intent(out) :: number
+      integer(c_int) :: status
+    end function
+    function c_text(handle, name, text) bind(c, name="warpfold_request_text") result(status)
+      import :: c_char, c_int, c_ptr
+      type(c_ptr), value :: handle
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), intent(out) :: text
+      integer(c_int) :: status
+    end function
+    function c_free_request(handle) bind(c, name="warpfold_request_free") result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), intent(inout) :: handle
+      integer(c_int) :: status
+    end function
     function c_create(communicator, made) bind(c, name="warpfold_create_f") result(status)
       import :: c_int, c_ptr
       integer(c_int), value :: communicator
@@ -139,19 +208,89 @@ contains
     call settle(c_create(int(communicator, c_int), collectives%handle), ierror)
   end subroutine
 
-  subroutine warpfold_free(collectives, ierror)
+  subroutine free_collectives(collectives, ierror)
     type(warpfold_collectives), intent(inout) :: collectives
     integer, intent(out), optional :: ierror
     call settle(c_free(collectives%handle), ierror)
   end subroutine
 
+  subroutine warpfold_prepare(command, request, ierror)
+    character(len=*), intent(in) :: command
+    type(warpfold_request), intent(out) :: request
+    integer, intent(out), optional :: ierror
+    call settle(c_prepare(command // c_null_char, request%handle), ierror)
+  end subroutine
+
+  ! Without `text` for options without a value.
+  subroutine warpfold_set(request, option, text, ierror)
+    type(warpfold_request), intent(in) :: request
+    character(len=*), intent(in) :: option
+    character(len=*), intent(in), optional :: text
+    integer, intent(out), optional :: ierror
+    if (present(text)) then
+      call settle(c_set(request%handle, option // c_null_char, text // c_null_char), ierror)
+    else
+      call settle(c_set(request%handle, option // c_null_char), ierror)
+    end if
+  end subroutine
+
+  subroutine warpfold_run(request, communicator, file, dataset, ierror)
+    type(warpfold_request), intent(in) :: request
+    integer, intent(in) :: communicator
+    character(len=*), intent(in) :: file, dataset
+    integer, intent(out), optional :: ierror
+    call settle(c_run(request%handle, int(communicator, c_int), trim(file) // c_null_char, &
+      trim(dataset) // c_null_char), ierror)
+  end subroutine
+
+  subroutine get_real(request, name, value, ierror)
+    type(warpfold_request), intent(in) :: request
+    character(len=*), intent(in) :: name
+    real(real64), intent(out) :: value
+    integer, intent(out), optional :: ierror
+    value = 0
+    call settle(c_real(request%handle, name // c_null_char, value), ierror)
+  end subroutine
+
+  subroutine get_integer(request, name, value, ierror)
+    type(warpfold_request), intent(in) :: request
+    character(len=*), intent(in) :: name
+    integer(int64), intent(out) :: value
+    integer, intent(out), optional :: ierror
+    value = 0
+    call settle(c_integer(request%handle, name // c_null_char, value), ierror)
+  end subroutine
+
+  subroutine get_text(request, name, value, ierror)
+    type(warpfold_request), intent(in) :: request
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: value
+    integer, intent(out), optional :: ierror
+    type(c_ptr) :: text
+    integer(c_int) :: status
+    status = c_text(request%handle, name // c_null_char, text)
+    value = ""
+    if (status == warpfold_ok) value = letters_of(text)
+    call settle(status, ierror)
+  end subroutine
+
+  subroutine free_request(request, ierror)
+    type(warpfold_request), intent(inout) :: request
+    integer, intent(out), optional :: ierror
+    call settle(c_free_request(request%handle), ierror)
+  end subroutine
+
   ! What went wrong in the last call that did.
   function warpfold_message() result(message)
     character(len=:), allocatable :: message
-    type(c_ptr) :: text
+    message = letters_of(c_message())
+  end function
+
+  function letters_of(text) result(message)
+    type(c_ptr), intent(in) :: text
+    character(len=:), allocatable :: message
     character(kind=c_char), pointer :: letters(:)
     integer :: i
-    text = c_message()
     call c_f_pointer(text, letters, [c_length(text)])
     allocate (character(len=size(letters)) :: message)
     do i = 1, size(letters)

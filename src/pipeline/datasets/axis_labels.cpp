@@ -311,6 +311,10 @@ LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
       groups.runs.push_back({{index, 1}, group});
   }
   std::ranges::stable_sort(groups.runs, std::less{}, &GroupRun::group);
+  labelled.dimension.is_of_cells =
+      by.starts_with("year,") && is_part_of_time(by) && !groups.runs.empty() &&
+      std::ranges::is_sorted(groups.runs, std::less{},
+                             [](const GroupRun& run) { return run.indices.first; });
   return labelled;
 }
 

@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "core/base/text.hpp"
-#include "core/values/value_filters.hpp"
+#include "core/values/packing.hpp"
 #include "io/dataset/dataset_text.hpp"
+#include "io/dataset/dimensions.hpp"
 #include "io/files/file_names.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/meaning/interpretation.hpp"
@@ -20,22 +21,6 @@
 namespace warpfold::pipeline {
 namespace {
 
-bool equal(const Value& a, const Value& b) { return a == b || (is_nan(a) && is_nan(b)); }
-
-constexpr const char* fill_values = "_FillValue or missing_value";
-
-/// Says which attributes make other values of stored numbers; nothing where none do.
-std::string difference(const Interpretation& one, const Interpretation& other, ElementType stored) {
-  const AppliedAttributes& a = one.applied;
-  const AppliedAttributes& b = other.applied;
-  if (a.scale_factor != b.scale_factor || a.add_offset != b.add_offset ||
-      one.decoding.value_type(stored) != other.decoding.value_type(stored))
-    return "scale_factor or add_offset";
-  if (!std::ranges::equal(a.fill_values, b.fill_values, equal)) return fill_values;
-  const bool same_range = a.valid_min == b.valid_min && a.valid_max == b.valid_max;
-  return same_range ? "" : "valid_range, valid_min or valid_max";
-}
-
 [[noreturn]] void throw_different(const io::DatasetInfo& first, const io::DatasetInfo& other,
                                   const std::string& attributes, const std::string& suggestion) {
   throw Error(
@@ -43,30 +28,31 @@ std::string difference(const Interpretation& one, const Interpretation& other, E
       "their attributes " + attributes + " differ", suggestion);
 }
 
-/// Requires that stored numbers mean the same in all files.
-class SameMeaning {
- public:
-  explicit SameMeaning(const ViewOptions& options) : options_(options) {}
+/// Returns how a file has its values, as the options have its attributes applied.
+Packing packing_of(io::DatasetInfo info, ViewOptions options) {
+  options.where.clear();
+  if (!options.raw) io::take_as_unsigned(info);
+  return {info.format, interpret(info, options).decoding};
+}
 
-  void operator()(io::DatasetInfo info) {
-    if (!options_.raw) io::take_as_unsigned(info);
-    Interpretation meaning = interpret(info, options_);
-    if (!first_) {
-      first_.emplace(std::move(info), std::move(meaning));
-      return;
-    }
-    const std::string what = difference(first_->second, meaning, first_->first.format.type);
-    if (!what.empty())
-      throw_different(first_->first, info, what,
-                      what == fill_values
-                          ? "Give the `fill_value` of all files, or none."
-                          : "Make files whose numbers are stored alike, unpacked ones for example, "
-                            "or take them as they are with `raw`.");
+/// Notes stored types that differ.
+class StoredTypes {
+ public:
+  void operator()(const io::DatasetInfo& info) {
+    if (first_.stored_type.empty()) first_ = info;
+    if (other_.stored_type.empty() && info.format.type != first_.format.type) other_ = info;
+  }
+
+  std::string note(const io::DatasetInfo& whole) const {
+    if (other_.stored_type.empty() || whole.elements == 0) return "";
+    return "'" + first_.file + "' and '" + other_.file + "' store '" + whole.name + "' as " +
+           first_.stored_type + " and " + other_.stored_type + "; values are " +
+           std::string(name_of(whole.format.type)) + ".";
   }
 
  private:
-  const ViewOptions& options_;
-  std::optional<std::pair<io::DatasetInfo, Interpretation>> first_;
+  io::StoredDataset first_;
+  io::StoredDataset other_;
 };
 
 /// Requires that files have the same units, and the same indices along all dimensions but the one
@@ -167,31 +153,42 @@ std::string meaning_text(const io::DatasetText& text) {
          (text.calendar ? " (" + *text.calendar + ")" : std::string());
 }
 
-/// Tells whether times of one unit are the same; other numbers are.
-bool have_one_calendar(const io::DatasetText& one, const io::DatasetText& other) {
-  if (one.calendar == other.calendar) return true;
-  const auto a = time_units(one);
-  const auto b = time_units(other);
-  return a && b ? *a == *b : !a && !b;
+/// Opens the datasets at `path` of all files of a dataset, one behind another along a dimension:
+/// times in the units of the first.
+io::Dataset open_of_all(const io::DatasetInfo& info, const std::string& path,
+                        std::size_t dimension) {
+  std::optional<io::DatasetText> first;
+  return io::Dataset(
+      info.files, path, dimension, ReadPath::automatic, [&](const io::DatasetInfo& each) {
+        Packing packing = packing_of(each, {});
+        const io::DatasetText text = io::read_dataset_text(each.file, each.name);
+        if (!first) first = text;
+        const auto stored = time_units(text);
+        const auto wanted = time_units(*first);
+        const bool are_times = stored && wanted && stored->converted(0, *wanted);
+        if (are_times) packing.times = {*stored, *wanted};
+        if (are_times || (text.units == first->units && !stored && !wanted)) return packing;
+        throw Error(
+            "cannot concatenate '" + path + "' of '" + info.file + "' and '" + each.file + "'",
+            "their units or calendars differ; they are " + meaning_text(*first) + " and " +
+                meaning_text(text),
+            "Select indices, or make files of the same units, as 'cdo setreftime' does.");
+      });
 }
 
-io::Dataset open_line(const io::DatasetInfo& info, std::size_t dimension, const std::string& path) {
-  if (info.files.empty() || dimension != info.concatenated_along)
-    return io::Dataset(info.stored_file, path);
-  ViewOptions unpacked;
-  unpacked.fill_value = "none";
-  SameMeaning require_same_meaning(unpacked);
-  std::optional<io::DatasetText> first;
-  return io::Dataset(info.files, path, 0, ReadPath::automatic, [&](const io::DatasetInfo& each) {
-    require_same_meaning(each);
-    const io::DatasetText text = io::read_dataset_text(each.file, each.name);
-    if (!first) first = text;
-    if (text.units == first->units && have_one_calendar(text, *first)) return;
-    throw Error("cannot concatenate '" + path + "' of '" + info.file + "' and '" + each.file + "'",
-                "their units or calendars differ; they are " + meaning_text(*first) + " and " +
-                    meaning_text(text),
-                "Select indices, or make files of the same units, as 'cdo setreftime' does.");
-  });
+/// Finds the dimension of the datasets at `path` that is the one along which a dataset's files
+/// follow one another, by its names.
+std::optional<std::size_t> joined_dimension(const io::DatasetInfo& info, const std::string& path) {
+  const auto of_dataset = io::read_dimension_names(info.file, info.name)[info.concatenated_along];
+  const auto is_joined = [&](const std::string& name) {
+    return std::ranges::find(of_dataset, name, &io::DimensionName::name) != of_dataset.end();
+  };
+  const auto names = io::read_dimension_names(info.file, path);
+  if (names.size() == 1 && is_joined(path.substr(path.rfind('/') + 1))) return 0;
+  for (std::size_t d = 0; d < names.size(); ++d)
+    for (const io::DimensionName& each : names[d])
+      if (is_joined(each.name)) return d;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -199,12 +196,14 @@ io::Dataset open_line(const io::DatasetInfo& info, std::size_t dimension, const 
 io::Dataset open_concatenated(const std::string& name, const ViewOptions& options, ReadPath path) {
   const io::DatasetInfo first = io::Dataset(options.files.front(), name, path).info();
   const std::size_t dimension = named_dimension(options.concat, first).number;
-  SameMeaning require_same_meaning(options);
+  StoredTypes types;
   SameGrid require_same_grid(dimension);
   io::Dataset whole(options.files, name, dimension, path, [&](const io::DatasetInfo& each) {
-    require_same_meaning(each);
+    types(each);
     if (options.match == Matching::coordinates) require_same_grid(each);
+    return packing_of(each, options);
   });
+  whole.add_note(types.note(whole.info()));
   for (const std::string& note : require_same_grid.notes()) whole.add_note(note);
   if (const auto pair = std::ranges::adjacent_find(options.files, std::greater());
       pair != options.files.end() && std::ranges::is_sorted(options.files, io::comes_before))
@@ -217,10 +216,22 @@ std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::siz
                                            const std::string& path) {
   const std::uint64_t extent = info.stored_shape[dimension];
   if (path.empty() || extent == 0) return std::nullopt;
-  io::Dataset line = open_line(info, dimension, path);
+  io::Dataset line = info.files.empty() || dimension != info.concatenated_along
+                         ? io::Dataset(info.stored_file, path)
+                         : open_of_all(info, path, 0);
   line.take_as_unsigned();
   if (line.info().stored_shape != std::vector{extent}) return std::nullopt;
   return line;
+}
+
+io::Dataset open_named_beside(const NamedDataset& named, const io::DatasetInfo& info) {
+  const bool of_all =
+      !info.files.empty() && named.file == info.file && io::has_dataset(named.file, named.dataset);
+  const auto dimension = of_all ? joined_dimension(info, named.dataset) : std::nullopt;
+  io::Dataset beside = dimension ? open_of_all(info, named.dataset, *dimension)
+                                 : io::Dataset(named.file, named.dataset);
+  beside.take_as_unsigned();
+  return beside;
 }
 
 std::vector<std::string> matching_files(const std::vector<std::string>& names,

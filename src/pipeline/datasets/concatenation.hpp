@@ -7,22 +7,28 @@
 
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/meaning/dataset_name.hpp"
 #include "warpfold/core/read_path.hpp"
 #include "warpfold/view_options.hpp"
 
 namespace warpfold::pipeline {
 
 /// Opens the datasets called `name` of options.files as one, along options.concat. For one rank.
-/// Throws as io::Dataset does, and an Error that names two files whose attributes, as the options
-/// have them applied, make different values of stored numbers.
+/// Values are unpacked where files have packings of their own, as the options have their attributes
+/// applied. Throws as io::Dataset does, and an Error that names two files whose units or grids
+/// differ.
 io::Dataset open_concatenated(const std::string& name, const ViewOptions& options, ReadPath path);
 
 /// Opens the coordinate of one of a dataset's stored dimensions, at `path` of the file that the
 /// dataset lies in; those of all files along which it was concatenated. None where there is none,
-/// as it has not one element for each index, or there are no indices. For one rank. Throws
-/// likewise, and an Error where their units differ.
+/// as it has not one element for each index, or there are no indices. Times are in the units of the
+/// first file. For one rank. Throws likewise, and an Error where other units differ.
 std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::size_t dimension,
                                            const std::string& path);
+
+/// Opens a dataset beside another; those of all files along which that was concatenated, where one
+/// in its own file has this dimension by name. For one rank. Throws likewise.
+io::Dataset open_named_beside(const NamedDataset& named, const io::DatasetInfo& info);
 
 /// Returns the files that names and patterns (`*`, `?` and `[...]`, as in a shell) stand for, each
 /// pattern's in the order of names, numbers in them by their value. Collective; throws the same

@@ -56,8 +56,7 @@ Opened open_factors(const FactorsOption& given, const DatasetView& view) {
   if (given.are_weights && given.text.starts_with(cosine))
     return open_coordinate_of(given.text.substr(cosine.size()), info);
   const NamedDataset named = parse_dataset_name(given.name, given.text, info.file);
-  io::Dataset dataset(named.file, named.dataset);
-  dataset.take_as_unsigned();
+  io::Dataset dataset = open_named_beside(named, info);
   const SharedPart part = shared_part(given.name, named, dataset.info(), info, view.match, true);
   dataset.add_note(match_beside(given.name, dataset.info(), info, view.match, part.dimensions));
   return with_part(std::move(dataset), part, info);

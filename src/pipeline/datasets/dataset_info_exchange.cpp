@@ -1,8 +1,11 @@
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 
+#include <cstddef>
+#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <type_traits>
 
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/same_files.hpp"
@@ -30,12 +33,31 @@ namespace {
 
 using nlohmann::json;
 
+/// Returns the bytes of packings, which processes of one program share.
+json packings_to_json(const std::vector<Packing>& packings) {
+  static_assert(std::is_trivially_copyable_v<Packing>);
+  std::vector<std::uint8_t> bytes(packings.size() * sizeof(Packing));
+  std::memcpy(bytes.data(), packings.data(), bytes.size());
+  return json::binary(std::move(bytes));
+}
+
+std::vector<Packing> packings_from_json(const json& document) {
+  const std::vector<std::uint8_t>& bytes = document.get_binary();
+  std::vector<Packing> packings(bytes.size() / sizeof(Packing));
+  std::memcpy(static_cast<void*>(packings.data()), bytes.data(), bytes.size());
+  return packings;
+}
+
 json to_json(const io::DatasetInfo& info) {
   json document = info;
   if (info.file_offset) document["file_offset"] = *info.file_offset;
   if (info.parts) {
     document["dimension"] = info.parts->dimension;
     document["first"] = info.parts->first;
+    document["unpacked"] = info.parts->unpacked.type;
+    if (const auto& left_out = info.parts->unpacked.left_out) document["left_out"] = *left_out;
+    if (!info.parts->packings.empty())
+      document["packings"] = packings_to_json(info.parts->packings);
     for (const io::DatasetInfo& part : info.parts->infos)
       document["parts"].push_back(to_json(part));
   }
@@ -49,6 +71,10 @@ io::DatasetInfo from_json(const json& document) {
     const auto parts = std::make_shared<io::DatasetParts>();
     document["dimension"].get_to(parts->dimension);
     document["first"].get_to(parts->first);
+    document["unpacked"].get_to(parts->unpacked.type);
+    if (document.contains("left_out"))
+      document["left_out"].get_to(parts->unpacked.left_out.emplace());
+    if (document.contains("packings")) parts->packings = packings_from_json(document["packings"]);
     for (const json& part : document["parts"]) parts->infos.push_back(from_json(part));
     info.parts = parts;
   }

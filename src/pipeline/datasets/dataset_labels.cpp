@@ -9,6 +9,7 @@
 #include "core/values/ordered_key.hpp"
 #include "io/dataset/texts.hpp"
 #include "pipeline/datasets/axis_labels.hpp"
+#include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/shared_dimensions.hpp"
 #include "pipeline/meaning/decoded_values.hpp"
@@ -65,8 +66,7 @@ io::Dataset open_beside(const std::string& name, const DatasetView& view,
                         std::vector<std::size_t>& dimensions) {
   const io::DatasetInfo& labelled = view.info();
   const NamedDataset named = parse_dataset_name("by", name, labelled.file);
-  io::Dataset labels(named.file, named.dataset);
-  labels.take_as_unsigned();
+  io::Dataset labels = open_named_beside(named, labelled);
   const SharedPart part = shared_part("by", named, labels.info(), labelled, view.match);
   labels.add_note(match_beside("by", labels.info(), labelled, view.match, part.dimensions));
   labels.select(part.selection);

@@ -19,6 +19,7 @@
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/reduce/chunk_reducer.hpp"
 #include "cpu/reduce/range_reducer.hpp"
+#include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/datasets/shared_elements.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
@@ -112,8 +113,7 @@ std::vector<NamedCondition> conditions_beside(const ViewOptions& options, const 
 OpenMask open_mask(const NamedCondition& condition, const io::DatasetInfo& masked,
                    Matching matching) {
   const NamedDataset named = parse_dataset_name(condition.option, condition.dataset, masked.file);
-  OpenMask mask{condition, io::Dataset(named.file, named.dataset), {}};
-  mask.dataset.take_as_unsigned();
+  OpenMask mask{condition, open_named_beside(named, masked), {}};
   const SharedPart part =
       shared_part(condition.option, named, mask.dataset.info(), masked, matching);
   mask.dimensions = shared_with_view(part, masked);

@@ -20,7 +20,7 @@ namespace warpfold::pipeline {
 namespace {
 
 Value default_empty_value(const DatasetView& view) {
-  if (!view.decoding.unpacking.active)
+  if (!view.decoding.unpacking.active && !io::is_unpacked(view.info()))
     if (const auto fill = declared_fill_value(view.info())) return *fill;
   return value_for_nothing(view.value_type());
 }
@@ -140,7 +140,8 @@ std::vector<std::string> element_attributes(const DatasetView& view) {
 }
 
 std::vector<std::string> packing_attributes(const DatasetView& view) {
-  return view.decoding.unpacking.active || view.info().taken_as_unsigned
+  return view.decoding.unpacking.active || view.info().taken_as_unsigned ||
+                 io::is_unpacked(view.info())
              ? element_attributes(view)
              : std::vector<std::string>{};
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/text.hpp"
+#include "core/values/ordered_key.hpp"
 #include "core/values/unpacking.hpp"
 #include "core/values/value_filters.hpp"
 #include "io/dataset/dataset_open.hpp"
@@ -164,6 +165,14 @@ class Attributes {
   std::vector<Attribute> attributes_;
 };
 
+/// Leaves out what stands for elements that files leave out.
+ValueFilter filter_of_unpacked(const io::DatasetInfo& info) {
+  const auto& left_out = info.parts->unpacked.left_out;
+  if (!left_out) return {};
+  const Value value = value_of_bits(*left_out, info.format.type);
+  return filter_of_stored({&value, 1}, {}, {}, info.format.type);
+}
+
 void check(const ViewOptions& options) {
   if (options.raw && options.fill_value == "auto")
     throw usage_error("`raw` and `fill_value` auto contradict each other",
@@ -180,28 +189,34 @@ std::optional<Value> declared_fill_value(const io::StoredDataset& info) {
   return value_stored_as(attribute->values.front(), info);
 }
 
-Interpretation interpret(const io::StoredDataset& info, const ViewOptions& options) {
+Interpretation interpret(const io::DatasetInfo& info, const ViewOptions& options) {
   check(options);
   const Attributes attributes(info);
   const ElementType type = info.format.type;
   Interpretation result;
   AppliedAttributes& applied = result.applied;
+  const bool is_unpacked = io::is_unpacked(info);
   if (options.raw) {
     result.packed = attributes.is_packed();
+  } else if (is_unpacked) {
+    applied.of_each_file = true;
   } else {
     applied.is_unsigned = info.taken_as_unsigned;
     result.decoding.unpacking = attributes.take_packing(applied);
   }
   const bool uses_attributes =
       options.fill_value.empty() ? !options.raw : options.fill_value == "auto";
-  if (uses_attributes) {
+  if (is_unpacked) {
+    result.decoding.stored = filter_of_unpacked(info);
+  } else if (uses_attributes) {
     attributes.take_fill_values(applied);
     attributes.take_valid_range(applied);
   } else if (!options.fill_value.empty() && options.fill_value != "none") {
     applied.fill_values = {parse_fill_value(options.fill_value, type)};
   }
-  result.decoding.stored =
-      filter_of_stored(applied.fill_values, applied.valid_min, applied.valid_max, type);
+  if (!is_unpacked)
+    result.decoding.stored =
+        filter_of_stored(applied.fill_values, applied.valid_min, applied.valid_max, type);
   result.decoding.values =
       filter_of_conditions(own_conditions(options.where), result.decoding.value_type(type));
   return result;

@@ -20,7 +20,7 @@ struct Interpretation {
 /// Tells how the options want a dataset's elements decoded; reads its attributes.
 /// Throws a usage Error for conditions and fill values that can't be, an Error for attributes
 /// without which values would be wrong, and that can't be applied.
-Interpretation interpret(const io::StoredDataset& info, const ViewOptions& options);
+Interpretation interpret(const io::DatasetInfo& info, const ViewOptions& options);
 
 /// Returns the element that a dataset's `_FillValue` names, if it does.
 std::optional<Value> declared_fill_value(const io::StoredDataset& info);

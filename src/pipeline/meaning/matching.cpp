@@ -291,7 +291,7 @@ std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimens
   std::string note;
   for (const SharedDimension& each : shared) {
     if (one.info().files.empty() && one.place(each.one) == other.place(each.other) &&
-        !one.names(each.one).empty())
+        one.has_coordinate(each.one))
       continue;
     const CoordinateLine* a = one.line(each.one);
     const CoordinateLine* b = other.line(each.other);

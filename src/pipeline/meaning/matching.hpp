@@ -59,6 +59,9 @@ class Grid {
     return names_[dimension];
   }
   std::string shown_name(std::size_t dimension) const;
+  bool has_coordinate(std::size_t dimension) const {
+    return !names_[dimension].empty() && !names_[dimension].front().coordinate.empty();
+  }
 
   /// Tells whether any dimension is called as one of `names`.
   bool has_dimension_called(const std::vector<io::DimensionName>& names) const;

@@ -55,15 +55,20 @@ void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOpti
     if (dimension.selected.dropped) continue;
     const bool grouped = array.groups && array.groups->dimension == axis;
     if (std::ranges::find(array.along, axis++) == array.along.end()) continue;
-    if (grouped && file.added) {
+    if (grouped && file.added && !file.added->is_of_cells) {
       dimension.fate = Fate::merged;
       continue;
     }
     dimension.fate = grouped || options.keep_dimensions ? Fate::reduced_to_cells : Fate::reduced;
     if (!grouped) continue;
     dimension.cell_elements = options.every;
-    if (options.every.window.empty()) continue;
-    for (const GroupRun& run : array.groups->runs) dimension.cells.push_back(run.indices);
+    if (options.every.window.empty() && !file.added) continue;
+    for (const GroupRun& run : array.groups->runs) {
+      if (dimension.cells.size() <= run.group)
+        dimension.cells.push_back(run.indices);
+      else
+        dimension.cells[run.group].count = run.indices.end() - dimension.cells[run.group].first;
+    }
   }
 }
 

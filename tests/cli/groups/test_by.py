@@ -1,5 +1,6 @@
 """Reductions along an axis by parts of times and by labels, beside cftime, xarray and NumPy."""
 
+import shutil
 import subprocess
 import sys
 
@@ -185,3 +186,30 @@ def test_several_parts_of_times(tmp_path, calendar, by):
     expected, known = sums(values, labels)
     assert shown.tolist() == known
     assert np.array_equal(found, expected)
+
+
+def test_labels_of_years_keep_a_time_axis(tmp_path):
+    """As windows of months have it, with the labels beside it."""
+    netCDF4 = pytest.importorskip("netCDF4")
+    times = np.cumsum(np.random.default_rng(6).random(200) * 9)
+    write_times(tmp_path / "in.nc", times, "days since 1998-11-20", "standard")
+    for name, words in (("by", ("--by", "year,month")), ("every", ("--every", "month"))):
+        support.run("reduce", tmp_path / "in.nc", "x", "--axis", "time", *words, "--ops", "mean,max",
+                    "-o", tmp_path / f"{name}.nc", ranks=2)  # fmt: skip
+    months = [cftime.num2date(each, "days since 1998-11-20").strftime("%Y-%m") for each in times]
+    with netCDF4.Dataset(tmp_path / "by.nc") as by, netCDF4.Dataset(tmp_path / "every.nc") as every:
+        for name in ("x_mean", "x_max", "time", every["time"].bounds):
+            assert by[name].dimensions == every[name].dimensions
+            assert np.array_equal(by[name][:], every[name][:])
+        assert by["x_max"].cell_methods == every["x_max"].cell_methods
+        labels = by["year_month"]
+        assert labels.dimensions == ("time", "string7")
+        assert labels[:].tolist() == sorted(set(months))
+    if shutil.which("cdo"):
+        dates = [subprocess.run(["cdo", "-s", "showtimestamp", tmp_path / f"{name}.nc"],
+                                capture_output=True, text=True, check=True).stdout
+                 for name in ("by", "every")]  # fmt: skip
+        assert dates[0] == dates[1] and "1998-11" in dates[0]
+    xarray = pytest.importorskip("xarray")
+    with xarray.open_dataset(tmp_path / "by.nc") as data:
+        assert data["year_month"].values.astype(str).tolist() == sorted(set(months))

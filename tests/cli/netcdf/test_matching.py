@@ -264,3 +264,15 @@ def test_coordinates_of_two_dimensions_are_compared(folder):
     mentions = ("a.nc", "c.nc", "'lat'", "index 1,2 has 5", "9", "--match position")
     support.fail("reduce", first, other, "v", "--concat", "time", code=1, mentions=mentions)
     support.fail("reduce", first, "v", "--mask", f"{other}::m", code=1, mentions=mentions, ranks=3)
+
+
+def test_labels_of_one_file_that_differ_are_an_error(folder):
+    with h5py.File(folder / "in.h5", "w") as file:
+        for name, labels in (("v", "ab"), ("same", "ab"), ("other", "cd")):
+            file[name] = np.ones((4, 4), "i4")
+            for dimension, label in zip(file[name].dims, labels):
+                dimension.label = label
+    words = ("reduce", folder / "in.h5", "v", "--ops", "count", "--json", "-")
+    assert support.run(*words, "--mask", "same").results["count"] == 16
+    support.fail(*words, "--mask", "other", code=1, mentions=("'a'", "'c'"), ranks=2)
+    assert support.run(*words, "--mask", "other", "--match", "position").results["count"] == 16
