@@ -19,7 +19,8 @@ from warpfold import _arrays, _core, _options, _run
 from warpfold._core import version as __version__
 from warpfold._errors import DataWarning, Error, SkippedDatasetWarning, UsageError
 from warpfold._exact_sum import ExactSum
-from warpfold._run import CompactOutput, Histogram, Progress, ScanOutput
+from warpfold._progress import Progress
+from warpfold._run import CompactOutput, Histogram, ScanOutput
 from warpfold._sources import DatasetLike, FileLike
 from warpfold._sources import is_file as _is_file
 

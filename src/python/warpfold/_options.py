@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
     from numpy.typing import DTypeLike
 
-    from warpfold._run import Progress
+    from warpfold._progress import Progress
     from warpfold._sources import Path
 
 # Each value of this option is an option of its own; lists of others have commas between.
@@ -49,7 +49,7 @@ class _Run(TypedDict, total=False):
 
 
 class _WatchedRun(_Run, total=False):
-    progress: Callable[[Progress], object] | None
+    progress: bool | Callable[[Progress], object] | None
 
 
 class _Reduction(TypedDict, total=False):
@@ -140,7 +140,7 @@ def takes(options: Any) -> Callable[[Function], Function]:
         *parameters, _ = signature.parameters.values()
         for name, hint in options.__annotations__.items():
             text = hint.__forward_arg__
-            default = False if text.startswith("bool") else None
+            default = False if text in ("bool", "bool | int") else None
             kind = inspect.Parameter.KEYWORD_ONLY
             parameters.append(inspect.Parameter(name, kind, default=default, annotation=text))
         setattr(function, "__signature__", signature.replace(parameters=parameters))

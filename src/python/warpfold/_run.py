@@ -13,6 +13,7 @@ import numpy as np
 from warpfold import _core
 from warpfold._errors import DataWarning, Error, SkippedDatasetWarning, UsageError
 from warpfold._options import given, is_one, option_words, refuse
+from warpfold._progress import watcher_of
 from warpfold._sources import (
     Sources,
     address_of,
@@ -21,19 +22,6 @@ from warpfold._sources import (
     sources_of,
     temporary_output,
 )
-
-
-class Progress(NamedTuple):
-    """How far a run is. Some pass over their data more than once."""
-
-    seconds: float  #: since the run's start
-    dataset: str  #: in hand, where the run takes several; empty where it takes one
-    number: int  #: the dataset's, from 1
-    datasets: int
-    pass_number: int  #: over that dataset, from 1; 0 while nothing moves yet
-    pass_seconds: float
-    done: int  #: bytes of the pass that all ranks together are done with
-    total: int  #: bytes of the pass
 
 
 class Histogram(NamedTuple):
@@ -90,10 +78,6 @@ def _explaining_h5py_locks(files: list[str]) -> Iterator[None]:
         ) from None
 
 
-def _watcher(progress: Optional[Callable[[Progress], object]]) -> Any:
-    return None if progress is None else lambda *now: progress(Progress(*now))
-
-
 def _failure_of(outcomes: Any) -> Optional[Error]:
     failed = [(dataset, why) for dataset, why, is_failure, *_ in outcomes if is_failure]
     if not failed:
@@ -143,10 +127,9 @@ def run(
 
     def answer_of(more: dict[str, Any]) -> Any:
         words = _words(command, {**options, **more}, sources)
-        with _explaining_h5py_locks(sources.files):
-            return getattr(_core, command)(
-                words, address_of(comm), _watcher(progress), is_interruptible()
-            )
+        address = address_of(comm)
+        with _explaining_h5py_locks(sources.files), watcher_of(progress, comm) as watcher:
+            return getattr(_core, command)(words, address, watcher, is_interruptible())
 
     if "output" in options or not writes:
         return _results(answer_of({}), to_result, None)
