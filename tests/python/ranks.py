@@ -89,6 +89,27 @@ def check_errors(name):
         raise AssertionError("progress raised nothing")
 
 
+def check_arrays_beside(name):
+    mask = FIELD[0] > 0
+    total = warpfold.reduce(name, "x", ops="sum", mask=mask, comm=WORLD)
+    if is_on_root(total):
+        assert total == float(exact_sum(FIELD[:, mask]))
+    is_last = WORLD.rank == WORLD.size - 1 > 0
+    for mine in (mask & (not is_last), "y" if is_last else mask, None if is_last else mask):
+        try:
+            warpfold.reduce(name, "x", ops="sum", mask=mine, comm=WORLD)
+        except warpfold.UsageError as error:
+            assert "ranks pass different arrays: as mask." in str(error)
+        else:
+            assert WORLD.size == 1
+    try:
+        warpfold.reduce(name, "x", mask=np.array([None]) if WORLD.rank == 0 else mask, comm=WORLD)
+    except warpfold.UsageError as error:
+        assert "elements of object" in str(error)
+    else:
+        raise AssertionError("an array of objects raised nothing")
+
+
 def check_arrays():
     mine = np.array_split(FIELD.ravel(), WORLD.size)[WORLD.rank]
     answer = warpfold.reduce(mine, ops="sum,argmax,count", comm=WORLD)
@@ -147,6 +168,7 @@ def main():
     check_files(name)
     check_errors(name)
     check_arrays()
+    check_arrays_beside(name)
     if importlib.util.find_spec("cupy"):
         import cupy
 

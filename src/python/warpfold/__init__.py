@@ -3,7 +3,8 @@
 Functions are called as the commands of the program `warpfold` are, and take their long options by
 keyword, with underscores: the program's manual says what each means. Where a dataset is named by
 one name, they return its result; of several names, a pattern or `all=True` a dict of results by
-dataset. Ctrl-C ends a run at its next slab.
+dataset. `mask`, `weights`, `times` and `by` may be arrays, which have dimensions of the dataset.
+Ctrl-C ends a run at its next slab.
 
 With `comm`, a communicator of mpi4py, all its ranks make the call together: results of files are on
 rank 0, None on others; those of arrays on every rank. Errors are raised on every rank.

@@ -13,7 +13,7 @@ from warpfold._errors import UsageError
 
 if TYPE_CHECKING:
     from mpi4py import MPI
-    from numpy.typing import DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike
 
     from warpfold._progress import Progress
     from warpfold._sources import Path
@@ -33,7 +33,7 @@ class _Run(TypedDict, total=False):
     where: str | Sequence[str] | None
     fill_value: str | float | None
     raw: bool
-    mask: str | None
+    mask: str | ArrayLike | None
     match: Literal["coordinates", "position"] | None
     concat: int | str | None
     all: bool
@@ -59,12 +59,12 @@ class _Reduction(TypedDict, total=False):
     complete: bool
     min_count: int | None
     keepdims: bool
-    by: str | None
+    by: str | ArrayLike | None
     nan: Literal["propagate", "skip"] | None
     overflow: Literal["error", "wrap"] | None
     ddof: int | None
-    weights: str | None
-    times: str | None
+    weights: str | ArrayLike | None
+    times: str | ArrayLike | None
     quantile_method: Literal["linear", "lower", "higher", "midpoint", "nearest"] | None
     quantile_memory: int | str | None
     empty: str | float | None
