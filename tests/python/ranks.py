@@ -110,6 +110,20 @@ def check_arrays_beside(name):
         raise AssertionError("an array of objects raised nothing")
 
 
+def check_dataarrays(folder):
+    import xarray
+
+    name = os.path.join(folder, "in.nc")
+    expected = xarray.DataArray(FIELD, dims=("t", "y", "x"), name="v")
+    if WORLD.rank == 0:
+        expected.to_netcdf(name)
+    WORLD.barrier()
+    with xarray.open_dataset(name) as opened:
+        made = opened.v[:, 2:].warpfold.max("y", comm=WORLD)
+    if is_on_root(made):
+        assert made.equals(expected[:, 2:].max("y"))
+
+
 def check_arrays():
     mine = np.array_split(FIELD.ravel(), WORLD.size)[WORLD.rank]
     answer = warpfold.reduce(mine, ops="sum,argmax,count", comm=WORLD)
@@ -169,6 +183,8 @@ def main():
     check_errors(name)
     check_arrays()
     check_arrays_beside(name)
+    if importlib.util.find_spec("xarray") and importlib.util.find_spec("netCDF4"):
+        check_dataarrays(sys.argv[1])
     if importlib.util.find_spec("cupy"):
         import cupy
 

@@ -62,7 +62,7 @@ def test_options_and_their_words_are_those_of_the_program(command):
 
     parameters = list(inspect.signature(getattr(warpfold, command)).parameters.values())[2:]
     flags = {each.name: "--" + each.name.replace("_", "-") for each in parameters}
-    assert set(flags.values()) - {"--comm", "--out", "--progress"} <= completed("--")
+    assert set(flags.values()) - {"--as-xarray", "--comm", "--out", "--progress"} <= completed("--")
     for each in parameters:
         words = set(re.findall(r"'([\w-]+)'", each.annotation))
         if words:

@@ -24,6 +24,7 @@ from warpfold._progress import Progress
 from warpfold._run import CompactOutput, Histogram, ScanOutput
 from warpfold._sources import DatasetLike, FileLike
 from warpfold._sources import is_file as _is_file
+from warpfold._xarray import register as _register
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -83,7 +84,8 @@ def reduce(
 
     With `axis` (numbers or names of dimensions) values are NumPy arrays of the remaining shape, on
     the way from a temporary file; with `output` as well, names of datasets in that file, which have
-    coordinates, too. With `by` and no `axis` it returns a dict of the above by label.
+    coordinates, too. With `by` and no `axis` it returns a dict of the above by label. With
+    `as_xarray` and `axis` or `by` values are DataArrays, with coordinates and attributes.
 
     Raises UsageError for arguments that make no sense, Error for a file that can't be read or a
     type that can't hold a result.
@@ -103,9 +105,13 @@ def reduce(
             return value
     given = _options.given("reduce", options)
     if _is_file(file):
-        by_labels = "by" in given and "axis" not in given and "output" not in given
-        result = _run.reduce_result(given.get("ops"), by_labels)
-        return _run.run("reduce", file, dataset, given, result, writes="axis" in given)
+        as_xarray = given.pop("as_xarray", False)
+        writes = "axis" in given or (as_xarray and "by" in given)
+        if as_xarray and (not writes or "output" in given):
+            raise UsageError("as_xarray needs axis or by, and no output")
+        by_labels = "by" in given and not writes and "output" not in given
+        result = _run.reduce_result(given, by_labels, as_xarray)
+        return _run.run("reduce", file, dataset, given, result, writes)
     _refuse_options_of_files(dataset, given, _REDUCED_ARRAY)
     return _arrays.reduce_array(file, given.pop("comm", None), given)
 
@@ -183,3 +189,6 @@ def info(
     Raises UsageError for arguments that make no sense, Error for a file that can't be read.
     """
     return _run.info(file, dataset, options)
+
+
+_register()

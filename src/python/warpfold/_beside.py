@@ -106,14 +106,19 @@ def _of_dataarray(option: str, array: Any) -> Beside:
     return Beside([*coordinates, _variable(name, array.values, dimensions)], "")
 
 
-def _of_numpy(option: str, array: Any) -> Beside:
-    """An array without names. Extents of 1 say where its dimensions are, as in broadcasting."""
+def filled(option: str, array: Any) -> Any:
+    """A NumPy array, without a mask: masked elements have a value that does not count."""
     if isinstance(array, np.ma.MaskedArray):
         if option not in _FILLED:
             raise UsageError("it is masked", "", "Fill it: array.filled(...).")
         masked: Any = array
         array = masked.filled(_FILLED[option])
-    array = np.asarray(array)
+    return np.asarray(array)
+
+
+def _of_numpy(option: str, array: Any) -> Beside:
+    """An array without names. Extents of 1 say where its dimensions are, as in broadcasting."""
+    array = filled(option, array)
     kept = [d - array.ndim for d in range(array.ndim) if array.shape[d] != 1]
     is_last = kept == list(range(-len(kept), 0))
     suffix = "" if is_last else "@" + ",".join(map(str, kept))
@@ -153,6 +158,11 @@ def arrays_of(options: dict[str, Any], comm: Optional[MPI.Comm]) -> dict[str, Be
             options[option] = value = name_of_h5py(value)
             if not isinstance(value, str):
                 arrays[option] = _beside(option, value)
+        groups = arrays.get("by")
+        is_grouping = "by" in arrays and "axis" in options
+        if is_grouping and arrays["by"].suffix and len(arrays["by"].variables[-1].shape) == 1:
+            advice = "Pass a vector of labels along the first axis."
+            raise UsageError("by has extents of 1, and axis is given", "", advice)
     except UsageError as failure:
         mistake = failure
     if comm is not None and comm.size > 1:

@@ -80,6 +80,10 @@ class _Scan(TypedDict, total=False):
     overflow: Literal["error", "wrap"] | None
 
 
+class _Result(TypedDict, total=False):
+    as_xarray: bool
+
+
 class _Storage(TypedDict, total=False):
     chunks: str | Sequence[int] | None
     deflate: bool | int
@@ -106,7 +110,7 @@ class _Plan(TypedDict, total=False):
 
 
 # Bases in the order in which help() and command lines have their options.
-class ReduceOptions(_Reduction, _Output, _Storage, _WatchedRun):
+class ReduceOptions(_Reduction, _Result, _Output, _Storage, _WatchedRun):
     pass
 
 

@@ -85,7 +85,9 @@ class _Bar:
 
 
 @contextlib.contextmanager
-def watcher_of(progress: Any, comm: Optional[MPI.Comm]) -> Iterator[Optional[Callable[..., object]]]:
+def watcher_of(
+    progress: Any, comm: Optional[MPI.Comm]
+) -> Iterator[Optional[Callable[..., object]]]:
     """The function that a run calls: the caller's, or, where `progress` is True, one that shows a
     bar, on rank 0."""
     if progress is None or (progress is True and comm is not None and comm.rank != 0):

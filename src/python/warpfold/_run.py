@@ -24,6 +24,7 @@ from warpfold._sources import (
     sources_of,
     temporary_folder,
 )
+from warpfold._xarray import dataarrays_in
 
 
 class Histogram(NamedTuple):
@@ -176,14 +177,18 @@ def _read(output: str, dataset: str) -> Any:
     return _core.read(output, dataset)
 
 
-def reduce_result(ops: Any, by_labels: bool) -> ToResult:
+def reduce_result(options: dict[str, Any], by_labels: bool, as_xarray: bool) -> ToResult:
+    ops, raw = options.get("ops"), "raw" in options
+
     def chosen(values: dict[str, Any]) -> Any:
         return next(iter(values.values())) if is_one(ops) else values
 
     def to_result(values: dict[Any, Any], output: Optional[str]) -> Any:
         if by_labels:
             return {label: chosen(of_label) for label, of_label in values.items()}
-        if output is not None:
+        if output is not None and as_xarray:
+            values = dataarrays_in(output, values, raw)
+        elif output is not None:
             values = {name: _read(output, dataset) for name, dataset in values.items()}
         return chosen(values)
 
