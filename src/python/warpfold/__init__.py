@@ -12,7 +12,7 @@ rank 0, None on others; those of arrays on every rank. Errors are raised on ever
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Literal, Optional, Union, overload
 
 from numpy import ndarray as _ndarray
 
@@ -27,8 +27,20 @@ from warpfold._sources import is_file as _is_file
 from warpfold._xarray import register as _register
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    import xarray
+    from numpy import float64
+    from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Unpack
+
+    from warpfold._sources import Path
+
+    Axes = Union[int, str, "list[int]", "list[str]", "tuple[int | str, ...]"]
+    Names = Union["list[str]", "tuple[str, ...]"]
+    Name = Union[
+        _options.Count, _options.Double, _options.Sum, _options.Extremum, _options.Place
+    ]
+    # A str is taken for the name of one dataset; of a pattern results are a dict.
+    OneDataset = Optional[str]
 
 __all__ = [
     "CompactOutput",
@@ -64,6 +76,88 @@ def _refuse_options_of_files(
     )
 
 
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: _options.Count,
+    **options: Unpack[_options.ReducedAlone],
+) -> int: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: _options.Double,
+    **options: Unpack[_options.ReducedAlone],
+) -> float64: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: _options.Sum,
+    **options: Unpack[_options.ReducedAlone],
+) -> int | float64: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: _options.Extremum,
+    **options: Unpack[_options.ReducedAlone],
+) -> int | float64 | None: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: _options.Place,
+    **options: Unpack[_options.ReducedAlone],
+) -> int | None: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: Names | None = None,
+    **options: Unpack[_options.ReducedAlone],
+) -> dict[str, Any]: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: Name,
+    axis: Axes,
+    **options: Unpack[_options.ReducedAlong],
+) -> NDArray[Any]: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: Names | None = None,
+    axis: Axes,
+    **options: Unpack[_options.ReducedAlong],
+) -> dict[str, NDArray[Any]]: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: Name,
+    axis: Axes,
+    as_xarray: Literal[True],
+    **options: Unpack[_options.ReducedAlong],
+) -> xarray.DataArray: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: DatasetLike = None,
+    **options: Unpack[_options.ReduceOptions],
+) -> Any: ...
 @_options.takes(_options.ReduceOptions)
 def reduce(
     file: "FileLike | ArrayLike",
@@ -116,6 +210,24 @@ def reduce(
     return _arrays.reduce_array(file, given.pop("comm", None), given)
 
 
+@overload
+def scan(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    **options: Unpack[_options.ScannedAlone],
+) -> NDArray[Any]: ...
+@overload
+def scan(
+    file: FileLike,
+    dataset: OneDataset = None,
+    *,
+    output: Path,
+    **options: Unpack[_options.ScannedToFile],
+) -> ScanOutput: ...
+@overload
+def scan(
+    file: FileLike | ArrayLike, dataset: DatasetLike = None, **options: Unpack[_options.ScanOptions]
+) -> Any: ...
 @_options.takes(_options.ScanOptions)
 def scan(
     file: "FileLike | ArrayLike",
@@ -144,6 +256,34 @@ def scan(
     return _arrays.scan_array(file, given.pop("out", None), given.pop("comm", None), given)
 
 
+@overload
+def compact(
+    file: FileLike,
+    dataset: OneDataset = None,
+    *,
+    indices: Literal[False] = False,
+    **options: Unpack[_options.CompactedAlone],
+) -> NDArray[Any]: ...
+@overload
+def compact(
+    file: FileLike,
+    dataset: OneDataset = None,
+    *,
+    indices: Literal[True],
+    **options: Unpack[_options.CompactedAlone],
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def compact(
+    file: FileLike,
+    dataset: OneDataset = None,
+    *,
+    output: Path,
+    **options: Unpack[_options.CompactedToFile],
+) -> CompactOutput: ...
+@overload
+def compact(
+    file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.CompactOptions]
+) -> Any: ...
 @_options.takes(_options.CompactOptions)
 def compact(
     file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.CompactOptions]
@@ -161,6 +301,14 @@ def compact(
     return _run.run("compact", file, dataset, options, _run.compact_result, writes=True)
 
 
+@overload
+def histogram(
+    file: FileLike, dataset: OneDataset = None, **options: Unpack[_options.CountedAlone]
+) -> Histogram: ...
+@overload
+def histogram(
+    file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.HistogramOptions]
+) -> Any: ...
 @_options.takes(_options.HistogramOptions)
 def histogram(
     file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.HistogramOptions]

@@ -22,8 +22,19 @@ if TYPE_CHECKING:
 _REPEATED = "where"
 
 
+# The names of single results that are integers; doubles; of the elements' type; None or such.
+Count = Literal["count", "nan_count", "inf_count"]
+Double = Literal["mean", "var", "std", "l2", "median"]
+Sum = Literal["sum", "l1", "linf"]
+Extremum = Literal["min", "max"]
+Place = Literal["argmin", "argmax"]
+
+
 class _Output(TypedDict, total=False):
     output: Path | None
+
+
+class _File(TypedDict, total=False):
     append: bool
     force: bool
 
@@ -36,7 +47,6 @@ class _Run(TypedDict, total=False):
     mask: str | ArrayLike | None
     match: Literal["coordinates", "position"] | None
     concat: int | str | None
-    all: bool
     backend: Literal["auto", "cuda", "cpu"] | None
     threads: int | None
     slab: int | str | None
@@ -45,6 +55,10 @@ class _Run(TypedDict, total=False):
     external: Literal["any", "same-folder", "none"] | None
     device_memory: int | str | None
     share_gpu: bool
+
+
+class _Shared(TypedDict, total=False):
+    all: bool
     comm: MPI.Comm | None
 
 
@@ -52,14 +66,23 @@ class _WatchedRun(_Run, total=False):
     progress: bool | Callable[[Progress], object] | None
 
 
-class _Reduction(TypedDict, total=False):
+class _Ops(TypedDict, total=False):
     ops: str | Sequence[str] | None
+
+
+class _Axes(TypedDict, total=False):
     axis: int | str | Sequence[int | str] | None
+
+
+class _Labels(TypedDict, total=False):
+    by: str | ArrayLike | None
+
+
+class _Reduction(TypedDict, total=False):
     every: int | str | None
     complete: bool
     min_count: int | None
     keepdims: bool
-    by: str | ArrayLike | None
     nan: Literal["propagate", "skip"] | None
     overflow: Literal["error", "wrap"] | None
     ddof: int | None
@@ -109,24 +132,55 @@ class _Plan(TypedDict, total=False):
     axis: int | str | Sequence[int | str] | None
 
 
-# Bases in the order in which help() and command lines have their options.
-class ReduceOptions(_Reduction, _Result, _Output, _Storage, _WatchedRun):
+# Options beside which others say what a function returns.
+class ReducedAlone(_Reduction, _WatchedRun):
     pass
 
 
-class ScanOptions(_Scan, _Output, _Storage, _Target, _WatchedRun):
+class ReducedAlong(_Labels, _Reduction, _WatchedRun):
     pass
 
 
-class CompactOptions(_Compaction, _Output, _Storage, _WatchedRun):
+class ScannedAlone(_Scan, _WatchedRun):
     pass
 
 
-class HistogramOptions(_Bins, _WatchedRun):
+class ScannedToFile(_Scan, _File, _Storage, _WatchedRun):
     pass
 
 
-class InfoOptions(_Plan, _Run):
+class CompactedAlone(_WatchedRun):
+    pass
+
+
+class CompactedToFile(_Compaction, _File, _Storage, _WatchedRun):
+    pass
+
+
+class CountedAlone(_Bins, _WatchedRun):
+    pass
+
+
+# All options of a function. Bases in the order in which help() and command lines have them.
+class ReduceOptions(
+    _Ops, _Axes, _Labels, _Reduction, _Result, _Output, _File, _Storage, _WatchedRun, _Shared
+):
+    pass
+
+
+class ScanOptions(_Scan, _Output, _File, _Storage, _Target, _WatchedRun, _Shared):
+    pass
+
+
+class CompactOptions(_Compaction, _Output, _File, _Storage, _WatchedRun, _Shared):
+    pass
+
+
+class HistogramOptions(_Bins, _WatchedRun, _Shared):
+    pass
+
+
+class InfoOptions(_Plan, _Run, _Shared):
     pass
 
 
