@@ -20,6 +20,16 @@ endif()
 # Machine code for the generations this toolkit knows, from the V100 (sm_70, up to CUDA 12) on, and
 # PTX of the last for what comes after.
 find_package(CUDAToolkit 12.0 REQUIRED)
+if(WARPFOLD_CUDA_NATIVE AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+    OUTPUT_VARIABLE capabilities RESULT_VARIABLE failure ERROR_QUIET)
+  string(REGEX MATCHALL "[0-9]+\\.[0-9]" capabilities "${capabilities}")
+  list(REMOVE_DUPLICATES capabilities)
+  list(TRANSFORM capabilities REPLACE "([0-9]+)\\.([0-9])" "\\1\\2-real")
+  if(capabilities AND NOT failure)
+    set(CMAKE_CUDA_ARCHITECTURES ${capabilities})
+  endif()
+endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   if(CUDAToolkit_VERSION VERSION_LESS 12.8)
     set(CMAKE_CUDA_ARCHITECTURES 70-real 80-real 90)

@@ -10,6 +10,7 @@ void translate_errors();
 
 void add_file_functions(nanobind::module_& module);
 void add_array_functions(nanobind::module_& module);
+void add_variable_files(nanobind::module_& module);
 void add_exact_sums(nanobind::module_& module);
 void add_dlpack_arrays(nanobind::module_& module);
 

@@ -53,6 +53,7 @@ NB_MODULE(_core, module) {
   python::translate_errors();
   python::add_file_functions(module);
   python::add_array_functions(module);
+  python::add_variable_files(module);
   python::add_exact_sums(module);
   python::add_dlpack_arrays(module);
 }

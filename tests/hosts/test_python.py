@@ -22,7 +22,7 @@ try:
     sums = warpfold.reduce(input, "x", ops="sum", axis=0, comm=world)
     scanned = warpfold.scan(input, "x", comm=world)
 except warpfold.Error as error:
-    assert error.what == "cannot make a folder for results along axes", error
+    assert error.what == "cannot make a folder for arrays", error
     met = world.reduce(1)
     if world.rank == 0:
         print("no folder on", met, "ranks")

@@ -96,6 +96,41 @@ def check_errors(name):
         raise AssertionError("progress raised nothing")
 
 
+def check_arrays_beside(name):
+    mask = FIELD[0] > 0
+    total = warpfold.reduce(name, "x", ops="sum", mask=mask, comm=WORLD)
+    if is_on_root(total):
+        assert total == float(exact_sum(FIELD[:, mask]))
+    is_last = WORLD.rank == WORLD.size - 1 > 0
+    for mine in (mask & (not is_last), "y" if is_last else mask, None if is_last else mask):
+        try:
+            warpfold.reduce(name, "x", ops="sum", mask=mine, comm=WORLD)
+        except warpfold.UsageError as error:
+            assert "ranks pass different arrays: as mask." in str(error)
+        else:
+            assert WORLD.size == 1
+    try:
+        warpfold.reduce(name, "x", mask=np.array([None]) if WORLD.rank == 0 else mask, comm=WORLD)
+    except warpfold.UsageError as error:
+        assert "elements of object" in str(error)
+    else:
+        raise AssertionError("an array of objects raised nothing")
+
+
+def check_dataarrays(folder):
+    import xarray
+
+    name = os.path.join(folder, "in.nc")
+    expected = xarray.DataArray(FIELD, dims=("t", "y", "x"), name="v")
+    if WORLD.rank == 0:
+        expected.to_netcdf(name)
+    WORLD.barrier()
+    with xarray.open_dataset(name) as opened:
+        made = opened.v[:, 2:].warpfold.max("y", comm=WORLD)
+    if is_on_root(made):
+        assert made.equals(expected[:, 2:].max("y"))
+
+
 def check_arrays():
     mine = np.array_split(FIELD.ravel(), WORLD.size)[WORLD.rank]
     answer = warpfold.reduce(mine, ops="sum,argmax,count", comm=WORLD)
@@ -154,6 +189,9 @@ def main():
     check_files(name)
     check_errors(name)
     check_arrays()
+    check_arrays_beside(name)
+    if importlib.util.find_spec("xarray") and importlib.util.find_spec("netCDF4"):
+        check_dataarrays(sys.argv[1])
     if importlib.util.find_spec("cupy"):
         import cupy
 

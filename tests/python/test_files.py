@@ -3,7 +3,10 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
+import sys
+import types
 import warnings
 
 import h5py
@@ -245,6 +248,51 @@ def test_progress(path):
     warpfold.reduce(path, "temp", progress=seen.append)
     assert seen and all(isinstance(each, warpfold.Progress) for each in seen)
     assert seen[-1].pass_number == 1 and seen[-1].done == seen[-1].total > 0
+
+
+def test_a_bar(path, capsys, monkeypatch):
+    made = types.ModuleType("tqdm.auto")
+    drawn = []
+
+    class Bar:
+        def __init__(self, total, desc, **_):
+            self.n = 0
+            drawn.append((desc, total))
+
+        def reset(self, total):
+            self.n = 0
+
+        def set_description(self, desc):
+            pass
+
+        def update(self, more):
+            self.n += more
+
+        def close(self):
+            drawn.append(self.n)
+
+    made.tqdm = Bar
+    monkeypatch.setitem(sys.modules, "tqdm.auto", made)
+    total = warpfold.reduce(path, "temp", ops="sum", progress=True)
+    assert drawn[0][0] == "warpfold pass 1" and drawn[0][1] == drawn[-1] > 0
+    assert warpfold.reduce(path, "temp", ops="sum", progress=False) == total and len(drawn) == 2
+    assert capsys.readouterr().err == ""
+
+
+def test_a_line_in_place_of_a_bar(path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    warpfold.reduce(path, "temp", ops="median", progress=True)
+    line = capsys.readouterr().err
+    assert re.fullmatch(r"warpfold pass \d+: 100% of 0.0 MB, [0-9.]+ MB/s\n", line)
+    warpfold.reduce(path, "run*/wind", progress=True)
+    assert capsys.readouterr().err.startswith("run2/wind pass 1: 100% of ")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    warpfold.scan(path, "temp", progress=True)
+    shown = capsys.readouterr().err
+    assert shown.startswith("\rwarpfold pass 1: ") and shown.endswith("\n")
+    with pytest.raises(warpfold.Error):
+        warpfold.reduce(path, "none", progress=True)
+    assert capsys.readouterr().err == ""
 
 
 def test_nothing_is_left_in_the_folder_for_temporary_files(path, tmp_path, monkeypatch):

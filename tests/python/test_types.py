@@ -53,6 +53,37 @@ def test_mistakes_are_reported_to_callers(tmp_path):
     assert [line.split(":")[1] for line in lines] == ["4", "5", "6", "8"], checked.stdout
 
 
+def test_results_have_types(tmp_path):
+    script = tmp_path / "caller.py"
+    script.write_text(
+        "import warpfold\n"
+        "from typing import Any\n"
+        "from numpy import float64, ones\n"
+        "from numpy.typing import NDArray\n"
+        "mean: float64 = warpfold.reduce('a.nc', 'x', ops='mean', mask=ones(3), progress=True)\n"
+        "count: int = warpfold.reduce(ones(3), ops='count')\n"
+        "means: NDArray[Any] = warpfold.reduce('a.nc', 'x', ops='mean', axis='time', by=[1, 2])\n"
+        "both: dict[str, NDArray[Any]] = warpfold.reduce('a.nc', ops=['min', 'max'], axis=[0, 1])\n"
+        "running: NDArray[Any] = warpfold.scan('a.nc', 'x', op='max')\n"
+        "made: warpfold.ScanOutput = warpfold.scan('a.nc', 'x', output='b.nc', deflate=3)\n"
+        "kept, places = warpfold.compact('a.nc', 'x', where='>0', indices=True)\n"
+        "counts: warpfold.Histogram = warpfold.histogram('a.nc', 'x', bins=3)\n"
+        "anything: None = warpfold.reduce('a.nc', 'x', ops='q0.5', backend='cpu')\n"
+        "several: dict[str, float] = warpfold.reduce('a.nc', ['x', 'y'], ops='mean')\n"
+        "wrong: str = warpfold.reduce('a.nc', 'x', ops='mean')\n"
+        "warpfold.reduce('a.nc', 'x', ops='max') + 1\n"
+        "wrong_array: NDArray[Any] = warpfold.reduce('a.nc', 'x', ops='sum')\n"
+        "warpfold.reduce('a.nc', 'x', ops='sum', backend='gpu')\n"
+        "warpfold.scan('a.nc', 'x', backend='gpu')\n"
+        "warpfold.histogram('a.nc', 'x', nan='skip')\n"
+        "warpfold.compact('a.nc', 'x', output='b.nc').kept.bit_length('x')\n"
+    )
+    checked = mypy(str(script), folder=tmp_path)
+    lines = [line for line in checked.stdout.splitlines() if ": error:" in line]
+    wrong = [str(number) for number in range(15, 22)]
+    assert [line.split(":")[1] for line in lines] == wrong, checked.stdout
+
+
 @pytest.mark.parametrize("command", ["reduce", "scan", "compact", "histogram", "info"])
 def test_options_and_their_words_are_those_of_the_program(command):
     def completed(*words):
@@ -62,7 +93,7 @@ def test_options_and_their_words_are_those_of_the_program(command):
 
     parameters = list(inspect.signature(getattr(warpfold, command)).parameters.values())[2:]
     flags = {each.name: "--" + each.name.replace("_", "-") for each in parameters}
-    assert set(flags.values()) - {"--comm", "--out", "--progress"} <= completed("--")
+    assert set(flags.values()) - {"--as-xarray", "--comm", "--out", "--progress"} <= completed("--")
     for each in parameters:
         words = set(re.findall(r"'([\w-]+)'", each.annotation))
         if words:

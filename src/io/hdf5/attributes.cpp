@@ -112,6 +112,8 @@ std::string_view without_padding(std::string_view text, hid_t type) {
   return text;
 }
 
+}  // namespace
+
 TypeHandle make_text_type(std::size_t bytes, const std::string& problem) {
   TypeHandle type(require(H5Tcopy(H5T_C_S1), problem));
   require(H5Tset_size(type.get(), bytes), problem);
@@ -119,8 +121,6 @@ TypeHandle make_text_type(std::size_t bytes, const std::string& problem) {
   require(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), problem);
   return type;
 }
-
-}  // namespace
 
 // Iterations of HDF5 in an order crash where it can't decode an attribute (1.10). To look for a
 // name that none has decodes those in the object's header; those elsewhere are iterated over one by

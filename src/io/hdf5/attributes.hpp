@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/hdf5/hdf5_library.hpp"
+
 namespace warpfold::io {
 
 using TextAttribute = std::pair<std::string, std::string>;
@@ -40,6 +42,9 @@ std::optional<std::string> read_text_attribute(hid_t object, const std::string& 
 /// Adds an attribute `_FillValue` of one element to a dataset: of its type, in whose bytes it is
 /// given. Throws an Error beginning with `problem`. Call within a LibraryScope.
 void add_fill_value(hid_t target, const std::byte* element, const std::string& problem);
+
+/// Makes the type of UTF-8 strings of a fixed length, which zeros pad. Throws likewise.
+TypeHandle make_text_type(std::size_t bytes, const std::string& problem);
 
 /// Adds fixed-length UTF-8 string attributes to a dataset, or to a file's root group. Throws an
 /// Error beginning with `problem`. Call within a LibraryScope.

@@ -3,7 +3,8 @@
 Functions are called as the commands of the program `warpfold` are, and take their long options by
 keyword, with underscores: the program's manual says what each means. Where a dataset is named by
 one name, they return its result; of several names, a pattern or `all=True` a dict of results by
-dataset. Ctrl-C ends a run at its next slab.
+dataset. `mask`, `weights`, `times` and `by` may be arrays, which have dimensions of the dataset.
+Ctrl-C ends a run at its next slab.
 
 With `comm`, a communicator of mpi4py, all its ranks make the call together: results of files are on
 rank 0, None on others; those of arrays, and parts that are read, on every rank. Errors are raised on
@@ -12,7 +13,7 @@ every rank.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Literal, Optional, Union, overload
 
 from numpy import ndarray as _ndarray
 
@@ -21,13 +22,27 @@ from warpfold._core import version as __version__
 from warpfold._device_array import DeviceArray
 from warpfold._errors import DataWarning, Error, SkippedDatasetWarning, UsageError
 from warpfold._exact_sum import ExactSum
-from warpfold._run import CompactOutput, Histogram, Progress, ScanOutput
+from warpfold._progress import Progress
+from warpfold._run import CompactOutput, Histogram, ScanOutput
 from warpfold._sources import DatasetLike, FileLike
 from warpfold._sources import is_file as _is_file
+from warpfold._xarray import register as _register
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    import xarray
+    from numpy import float64
+    from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Unpack
+
+    from warpfold._sources import Path
+
+    Axes = Union[int, str, "list[int]", "list[str]", "tuple[int | str, ...]"]
+    Names = Union["list[str]", "tuple[str, ...]"]
+    Name = Union[
+        _options.Count, _options.Double, _options.Sum, _options.Extremum, _options.Place
+    ]
+    # A str is taken for the name of one dataset; of a pattern results are a dict.
+    OneDataset = Optional[str]
 
 __all__ = [
     "CompactOutput",
@@ -65,6 +80,88 @@ def _refuse_options_of_files(
     )
 
 
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: _options.Count,
+    **options: Unpack[_options.ReducedAlone],
+) -> int: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: _options.Double,
+    **options: Unpack[_options.ReducedAlone],
+) -> float64: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: _options.Sum,
+    **options: Unpack[_options.ReducedAlone],
+) -> int | float64: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: _options.Extremum,
+    **options: Unpack[_options.ReducedAlone],
+) -> int | float64 | None: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: _options.Place,
+    **options: Unpack[_options.ReducedAlone],
+) -> int | None: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: Names | None = None,
+    **options: Unpack[_options.ReducedAlone],
+) -> dict[str, Any]: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: Name,
+    axis: Axes,
+    **options: Unpack[_options.ReducedAlong],
+) -> NDArray[Any]: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: Names | None = None,
+    axis: Axes,
+    **options: Unpack[_options.ReducedAlong],
+) -> dict[str, NDArray[Any]]: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    *,
+    ops: Name,
+    axis: Axes,
+    as_xarray: Literal[True],
+    **options: Unpack[_options.ReducedAlong],
+) -> xarray.DataArray: ...
+@overload
+def reduce(
+    file: FileLike | ArrayLike,
+    dataset: DatasetLike = None,
+    **options: Unpack[_options.ReduceOptions],
+) -> Any: ...
 @_options.takes(_options.ReduceOptions)
 def reduce(
     file: "FileLike | ArrayLike",
@@ -85,7 +182,8 @@ def reduce(
 
     With `axis` (numbers or names of dimensions) values are NumPy arrays of the remaining shape, on
     the way from a temporary file; with `output` as well, names of datasets in that file, which have
-    coordinates, too. With `by` and no `axis` it returns a dict of the above by label.
+    coordinates, too. With `by` and no `axis` it returns a dict of the above by label. With
+    `as_xarray` and `axis` or `by` values are DataArrays, with coordinates and attributes.
 
     Raises UsageError for arguments that make no sense, Error for a file that can't be read or a
     type that can't hold a result.
@@ -105,13 +203,35 @@ def reduce(
             return value
     given = _options.given("reduce", options)
     if _is_file(file):
-        by_labels = "by" in given and "axis" not in given and "output" not in given
-        result = _run.reduce_result(given.get("ops"), by_labels)
-        return _run.run("reduce", file, dataset, given, result, writes="axis" in given)
+        as_xarray = given.pop("as_xarray", False)
+        writes = "axis" in given or (as_xarray and "by" in given)
+        if as_xarray and (not writes or "output" in given):
+            raise UsageError("as_xarray needs axis or by, and no output")
+        by_labels = "by" in given and not writes and "output" not in given
+        result = _run.reduce_result(given, by_labels, as_xarray)
+        return _run.run("reduce", file, dataset, given, result, writes)
     _refuse_options_of_files(dataset, given, _REDUCED_ARRAY)
     return _arrays.reduce_array(file, given.pop("comm", None), given)
 
 
+@overload
+def scan(
+    file: FileLike | ArrayLike,
+    dataset: OneDataset = None,
+    **options: Unpack[_options.ScannedAlone],
+) -> NDArray[Any]: ...
+@overload
+def scan(
+    file: FileLike,
+    dataset: OneDataset = None,
+    *,
+    output: Path,
+    **options: Unpack[_options.ScannedToFile],
+) -> ScanOutput: ...
+@overload
+def scan(
+    file: FileLike | ArrayLike, dataset: DatasetLike = None, **options: Unpack[_options.ScanOptions]
+) -> Any: ...
 @_options.takes(_options.ScanOptions)
 def scan(
     file: "FileLike | ArrayLike",
@@ -140,6 +260,34 @@ def scan(
     return _arrays.scan_array(file, given.pop("out", None), given.pop("comm", None), given)
 
 
+@overload
+def compact(
+    file: FileLike,
+    dataset: OneDataset = None,
+    *,
+    indices: Literal[False] = False,
+    **options: Unpack[_options.CompactedAlone],
+) -> NDArray[Any]: ...
+@overload
+def compact(
+    file: FileLike,
+    dataset: OneDataset = None,
+    *,
+    indices: Literal[True],
+    **options: Unpack[_options.CompactedAlone],
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def compact(
+    file: FileLike,
+    dataset: OneDataset = None,
+    *,
+    output: Path,
+    **options: Unpack[_options.CompactedToFile],
+) -> CompactOutput: ...
+@overload
+def compact(
+    file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.CompactOptions]
+) -> Any: ...
 @_options.takes(_options.CompactOptions)
 def compact(
     file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.CompactOptions]
@@ -157,6 +305,14 @@ def compact(
     return _run.run("compact", file, dataset, options, _run.compact_result, writes=True)
 
 
+@overload
+def histogram(
+    file: FileLike, dataset: OneDataset = None, **options: Unpack[_options.CountedAlone]
+) -> Histogram: ...
+@overload
+def histogram(
+    file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.HistogramOptions]
+) -> Any: ...
 @_options.takes(_options.HistogramOptions)
 def histogram(
     file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.HistogramOptions]
@@ -211,3 +367,6 @@ def info(
     Raises UsageError for arguments that make no sense, Error for a file that can't be read.
     """
     return _run.info(file, dataset, options)
+
+
+_register()

@@ -13,17 +13,28 @@ from warpfold._errors import UsageError
 
 if TYPE_CHECKING:
     from mpi4py import MPI
-    from numpy.typing import DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike
 
-    from warpfold._run import Progress
+    from warpfold._progress import Progress
     from warpfold._sources import Path
 
 # Each value of this option is an option of its own; lists of others have commas between.
 _REPEATED = "where"
 
 
+# The names of single results that are integers; doubles; of the elements' type; None or such.
+Count = Literal["count", "nan_count", "inf_count"]
+Double = Literal["mean", "var", "std", "l2", "median"]
+Sum = Literal["sum", "l1", "linf"]
+Extremum = Literal["min", "max"]
+Place = Literal["argmin", "argmax"]
+
+
 class _Output(TypedDict, total=False):
     output: Path | None
+
+
+class _File(TypedDict, total=False):
     append: bool
     force: bool
 
@@ -33,10 +44,9 @@ class _Run(TypedDict, total=False):
     where: str | Sequence[str] | None
     fill_value: str | float | None
     raw: bool
-    mask: str | None
+    mask: str | ArrayLike | None
     match: Literal["coordinates", "position"] | None
     concat: int | str | None
-    all: bool
     backend: Literal["auto", "cuda", "cpu"] | None
     threads: int | None
     slab: int | str | None
@@ -45,27 +55,40 @@ class _Run(TypedDict, total=False):
     external: Literal["any", "same-folder", "none"] | None
     device_memory: int | str | None
     share_gpu: bool
+
+
+class _Shared(TypedDict, total=False):
+    all: bool
     comm: MPI.Comm | None
 
 
 class _WatchedRun(_Run, total=False):
-    progress: Callable[[Progress], object] | None
+    progress: bool | Callable[[Progress], object] | None
+
+
+class _Ops(TypedDict, total=False):
+    ops: str | Sequence[str] | None
+
+
+class _Axes(TypedDict, total=False):
+    axis: int | str | Sequence[int | str] | None
+
+
+class _Labels(TypedDict, total=False):
+    by: str | ArrayLike | None
 
 
 class _Reduction(TypedDict, total=False):
-    ops: str | Sequence[str] | None
-    axis: int | str | Sequence[int | str] | None
     every: int | str | None
     complete: bool
     min_count: int | None
     places: Literal["indices", "coordinates"] | None
     keepdims: bool
-    by: str | None
     nan: Literal["propagate", "skip"] | None
     overflow: Literal["error", "wrap"] | None
     ddof: int | None
-    weights: str | None
-    times: str | None
+    weights: str | ArrayLike | None
+    times: str | ArrayLike | None
     quantile_method: Literal["linear", "lower", "higher", "midpoint", "nearest"] | None
     quantile_memory: int | str | None
     empty: str | float | None
@@ -79,6 +102,10 @@ class _Scan(TypedDict, total=False):
     offsets: bool
     output_type: DTypeLike | None
     overflow: Literal["error", "wrap"] | None
+
+
+class _Result(TypedDict, total=False):
+    as_xarray: bool
 
 
 class _Storage(TypedDict, total=False):
@@ -112,28 +139,59 @@ class _Plan(TypedDict, total=False):
     axis: int | str | Sequence[int | str] | None
 
 
-# Bases in the order in which help() and command lines have their options.
-class ReduceOptions(_Reduction, _Output, _Storage, _WatchedRun):
+# Options beside which others say what a function returns.
+class ReducedAlone(_Reduction, _WatchedRun):
     pass
 
 
-class ScanOptions(_Scan, _Output, _Storage, _Target, _WatchedRun):
+class ReducedAlong(_Labels, _Reduction, _WatchedRun):
     pass
 
 
-class CompactOptions(_Compaction, _Output, _Storage, _WatchedRun):
+class ScannedAlone(_Scan, _WatchedRun):
     pass
 
 
-class HistogramOptions(_Bins, _WatchedRun):
+class ScannedToFile(_Scan, _File, _Storage, _WatchedRun):
     pass
 
 
-class ReadOptions(_Reading, _WatchedRun):
+class CompactedAlone(_WatchedRun):
     pass
 
 
-class InfoOptions(_Plan, _Run):
+class CompactedToFile(_Compaction, _File, _Storage, _WatchedRun):
+    pass
+
+
+class CountedAlone(_Bins, _WatchedRun):
+    pass
+
+
+# All options of a function. Bases in the order in which help() and command lines have them.
+class ReduceOptions(
+    _Ops, _Axes, _Labels, _Reduction, _Result, _Output, _File, _Storage, _WatchedRun, _Shared
+):
+    pass
+
+
+class ScanOptions(_Scan, _Output, _File, _Storage, _Target, _WatchedRun, _Shared):
+    pass
+
+
+class CompactOptions(_Compaction, _Output, _File, _Storage, _WatchedRun, _Shared):
+    pass
+
+
+class HistogramOptions(_Bins, _WatchedRun, _Shared):
+    pass
+
+
+class ReadOptions(_Reading, _WatchedRun, _Shared):
+    pass
+
+
+class InfoOptions(_Plan, _Run, _Shared):
     pass
 
 
@@ -151,7 +209,7 @@ def takes(options: Any) -> Callable[[Function], Function]:
         *parameters, _ = signature.parameters.values()
         for name, hint in options.__annotations__.items():
             text = hint.__forward_arg__
-            default = False if text.startswith("bool") else None
+            default = False if text in ("bool", "bool | int") else None
             kind = inspect.Parameter.KEYWORD_ONLY
             parameters.append(inspect.Parameter(name, kind, default=default, annotation=text))
         setattr(function, "__signature__", signature.replace(parameters=parameters))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Optional
@@ -11,30 +12,20 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 
 from warpfold import _core
+from warpfold._beside import arrays_of, matched_by_position, written
 from warpfold._device_array import DeviceArray
 from warpfold._errors import DataWarning, Error, SkippedDatasetWarning, UsageError
 from warpfold._options import given, is_one, option_words, refuse
+from warpfold._progress import watcher_of
 from warpfold._sources import (
     Sources,
     address_of,
     is_interruptible,
     is_written_by_h5py,
     sources_of,
-    temporary_output,
+    temporary_folder,
 )
-
-
-class Progress(NamedTuple):
-    """How far a run is. Some pass over their data more than once."""
-
-    seconds: float  #: since the run's start
-    dataset: str  #: in hand, where the run takes several; empty where it takes one
-    number: int  #: the dataset's, from 1
-    datasets: int
-    pass_number: int  #: over that dataset, from 1; 0 while nothing moves yet
-    pass_seconds: float
-    done: int  #: bytes of the pass that all ranks together are done with
-    total: int  #: bytes of the pass
+from warpfold._xarray import dataarrays_in
 
 
 class Histogram(NamedTuple):
@@ -91,10 +82,6 @@ def _explaining_h5py_locks(files: list[str]) -> Iterator[None]:
         ) from None
 
 
-def _watcher(progress: Optional[Callable[[Progress], object]]) -> Any:
-    return None if progress is None else lambda *now: progress(Progress(*now))
-
-
 def _failure_of(outcomes: Any) -> Optional[Error]:
     failed = [(dataset, why) for dataset, why, is_failure, *_ in outcomes if is_failure]
     if not failed:
@@ -106,16 +93,24 @@ def _failure_of(outcomes: Any) -> Optional[Error]:
     )
 
 
-def _results(answer: Any, to_result: ToResult, output: Optional[str]) -> Any:
+class _Call(NamedTuple):
+    words: list[str]
+    address: int  #: of the communicator
+    output: Optional[str]  #: the temporary file that it writes, if any
+    expected: tuple[str, ...]  #: how notes begin that say what the caller knows
+
+
+def _results(answer: Any, to_result: ToResult, call: _Call) -> Any:
     """Applies to_result() to the answer: to that of one dataset, or to each in a dict of
     several."""
     if answer is None:
         return None
     several, outcomes = answer
     for note in dict.fromkeys(note for *_, notes in outcomes for note in notes):
-        warnings.warn(note.replace("`", ""), DataWarning, stacklevel=4)
+        if not note.startswith(call.expected):
+            warnings.warn(note.replace("`", ""), DataWarning, stacklevel=4)
     if not several:
-        return to_result(outcomes[0][3], output)
+        return to_result(outcomes[0][3], call.output)
     failure = _failure_of(outcomes)
     if failure is not None:
         raise failure
@@ -123,8 +118,33 @@ def _results(answer: Any, to_result: ToResult, output: Optional[str]) -> Any:
         if why:
             warnings.warn(f"skipped {dataset}: {why}", SkippedDatasetWarning, stacklevel=4)
     return {
-        dataset: to_result(result, output) for dataset, why, _, result, _ in outcomes if not why
+        dataset: to_result(result, call.output)
+        for dataset, why, _, result, _ in outcomes if not why
     }
+
+
+@contextlib.contextmanager
+def _call(
+    command: str, file: Any, dataset: Any, options: dict[str, Any], comm: Any, writes: bool = False
+) -> Iterator[_Call]:
+    """Has what a call of the command needs. Where it `writes` and no output is given, it writes a
+    temporary one."""
+    sources = sources_of(file, dataset, "concat" in options)
+    writes = writes and "output" not in options
+    if writes:
+        refuse(options, _OUTPUT_OPTIONS, "no output is given", "Name one: output='out.h5'.")
+    address = address_of(comm)
+    arrays = arrays_of(options, comm)
+    with contextlib.ExitStack() as stack:
+        output = None
+        if arrays or writes:
+            folder = stack.enter_context(temporary_folder(comm))
+            options = {**options, **written(arrays, folder, comm)}
+            output = os.path.join(folder, "results.h5") if writes else None
+        more = {} if output is None else {"output": output}
+        stack.enter_context(_explaining_h5py_locks(sources.files))
+        words = _words(command, {**options, **more}, sources)
+        yield _Call(words, address, output, matched_by_position(arrays))
 
 
 def run(
@@ -140,30 +160,17 @@ def run(
     temporary file."""
     options = given(command, options)
     comm, progress = options.pop("comm", None), options.pop("progress", None)
-    sources = sources_of(file, dataset, "concat" in options)
-
-    def answer_of(more: dict[str, Any]) -> Any:
-        words = _words(command, {**options, **more}, sources)
-        with _explaining_h5py_locks(sources.files):
-            return getattr(_core, command)(
-                words, address_of(comm), _watcher(progress), is_interruptible()
-            )
-
-    if "output" in options or not writes:
-        return _results(answer_of({}), to_result, None)
-    refuse(options, _OUTPUT_OPTIONS, "no output is given", "Name one: output='out.h5'.")
-    address_of(comm)
-    with temporary_output(comm) as path:
-        return _results(answer_of({"output": path}), to_result, path)
+    call = _call(command, file, dataset, options, comm, writes)
+    with call as made, watcher_of(progress, comm) as watcher:
+        answer = getattr(_core, command)(made.words, made.address, watcher, is_interruptible())
+        return _results(answer, to_result, made)
 
 
 def info(file: Any, dataset: Any, options: Mapping[str, Any]) -> Optional[dict[str, Any]]:
     options = given("info", options)
     comm = options.pop("comm", None)
-    sources = sources_of(file, dataset, "concat" in options)
-    words = _words("info", options, sources)
-    with _explaining_h5py_locks(sources.files):
-        text = _core.info(words, address_of(comm), is_interruptible())
+    with _call("info", file, dataset, options, comm) as made:
+        text = _core.info(made.words, made.address, is_interruptible())
     return None if text is None else dict(json.loads(str(text)))
 
 
@@ -171,14 +178,18 @@ def _read(output: str, dataset: str) -> Any:
     return _core.read_output(output, dataset)
 
 
-def reduce_result(ops: Any, by_labels: bool) -> ToResult:
+def reduce_result(options: dict[str, Any], by_labels: bool, as_xarray: bool) -> ToResult:
+    ops, raw = options.get("ops"), "raw" in options
+
     def chosen(values: dict[str, Any]) -> Any:
         return next(iter(values.values())) if is_one(ops) and len(values) == 1 else values
 
     def to_result(values: dict[Any, Any], output: Optional[str]) -> Any:
         if by_labels:
             return {label: chosen(of_label) for label, of_label in values.items()}
-        if output is not None:
+        if output is not None and as_xarray:
+            values = dataarrays_in(output, values, raw)
+        elif output is not None:
             values = {name: _read(output, dataset) for name, dataset in values.items()}
         return chosen(values)
 

@@ -77,6 +77,14 @@ def _sources_of_h5py(file: Any, names: list[str]) -> Sources:
     return Sources([_path_of(file.file)], [file.name.lstrip("/")])
 
 
+def name_of_h5py(value: Any) -> Any:
+    """An h5py.Dataset as FILE::DATASET; anything else as it is."""
+    if not _is_h5py(value, "Dataset"):
+        return value
+    sources = _sources_of_h5py(value, [])
+    return f"{sources.files[0]}::{sources.datasets[0]}"
+
+
 def sources_of(file: Any, dataset: Any, concatenated: bool) -> Sources:
     """Finds what to read. Raises UsageError."""
     if _is_h5py(dataset, "Dataset"):
@@ -164,9 +172,9 @@ def _make_folder(where: Optional[str]) -> Union[tempfile.TemporaryDirectory[str]
 
 
 @contextlib.contextmanager
-def temporary_output(comm: Optional["MPI.Comm"]) -> Iterator[str]:
-    """A path for a file that is removed in the end, the same on every rank: in the folder for
-    temporary files, or in the working folder where ranks are on several hosts."""
+def temporary_folder(comm: Optional["MPI.Comm"]) -> Iterator[str]:
+    """A folder that is removed in the end, the same on every rank: in the folder for temporary
+    files, or in the working folder where ranks are on several hosts."""
     root = comm is None or comm.rank == 0
     where = None if comm is None or _is_on_one_host(comm) else os.getcwd()
     made = _make_folder(where) if root else None
@@ -175,12 +183,12 @@ def temporary_output(comm: Optional["MPI.Comm"]) -> Iterator[str]:
         answer = comm.bcast(answer)
     if isinstance(answer, OSError):
         raise Error(
-            "cannot make a folder for results along axes",
+            "cannot make a folder for arrays",
             str(answer),
-            "Set TMPDIR to one with room, or give an output.",
+            "Set TMPDIR to one with room.",
         ) from answer
     try:
-        yield os.path.join(str(answer), "results.h5")
+        yield str(answer)
     finally:
         if isinstance(made, tempfile.TemporaryDirectory):
             made.cleanup()
