@@ -11,6 +11,7 @@
 #include "warpfold/axis.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/quantile.hpp"
+#include "warpfold/core/reported_numbers.hpp"
 #include "warpfold/core/statistic.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
@@ -78,7 +79,9 @@ struct ReduceOptions {
   /// A dataset whose elements multiply those in view, named as `weights`: statistics are
   /// count, sum and mean of the products, nan_count and inf_count. Not along with `weights`.
   std::string times;
-  OutputOptions output;    ///< for several statistics, its dataset is the prefix of their names
+  /// File of outputs, whose dataset is the prefix of their names if there are several. Without
+  /// a path the result has the numbers of outputs along axes, max_reported_numbers at most.
+  OutputOptions output;
   StorageOptions storage;  ///< storage of each output; of no effect on numbers
   RunOptions run;          ///< no influence on results
 };
@@ -90,7 +93,12 @@ struct AxisOutput {
   std::string dataset;                   ///< path in the output file
   ElementType type = ElementType::f64;   ///< type of its elements
   std::optional<double> quantile = std::nullopt;  ///< 0 to 1; none for a statistic
+  /// Elements of the dataset if there is no file, otherwise without values.
+  ReportedNumbers numbers = {};
 };
+
+/// Maximum number of results along axes that are reported without an output, of each dataset.
+inline constexpr std::uint64_t max_reported_numbers = 100;
 
 /// The statistics of the elements that have a label.
 struct LabelSummary {
@@ -126,8 +134,9 @@ struct ReduceResult {
   std::vector<std::string> axis_names;        ///< names of the axes, if each has one
   std::vector<std::uint64_t> output_shape;    ///< along axes, or by labels
   std::vector<AxisOutput> outputs;            ///< as above: of each statistic, then each quantile
-  std::optional<LeftOutElements> left_out;    ///< none along axes, by labels or with factors
-  RunReport report;                           ///< the run: backend, threads, times
+  std::vector<ReportedCoordinate> coordinates;  ///< one a dimension of outputs without a file
+  std::optional<LeftOutElements> left_out;      ///< none along axes, by labels or with factors
+  RunReport report;                             ///< the run: backend, threads, times
 };
 
 /// Reduces dataset `dataset` of HDF5 file `file`, to numbers or, along axes, into datasets of a new

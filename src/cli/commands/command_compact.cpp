@@ -38,7 +38,7 @@ class CompactCommand : public RowsCommand<CompactRequest, CompactResult> {
     if (!result.indices_dataset.empty())
       lines.push_back({"indices", fmt::format("{} {}: u64", request_.options.output.path,
                                               result.indices_dataset)});
-    for (const auto& [what, number] : rows(result)) lines.push_back({what, number});
+    for (const ResultRow& row : rows(result)) lines.push_back({row.statistic, row.value});
     return aligned_text(lines);
   }
 

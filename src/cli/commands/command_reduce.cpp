@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/commands/dataset_command.hpp"
+#include "cli/commands/printed_outputs.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/report/report.hpp"
@@ -88,7 +89,11 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
   }
 
   Report make_report(const Outcomes& outcomes) const override {
-    return with_schema(RowsCommand::make_report(outcomes));
+    Report report = with_schema(RowsCommand::make_report(outcomes));
+    if (request_.prints_outputs())
+      for (const auto& [dataset, skipped, result, failed] : outcomes)
+        if (skipped.empty()) report.text += fmt::format("\n{}\n{}", dataset, lines(result));
+    return report;
   }
 
   Report with_schema(Report report) const {
@@ -99,7 +104,8 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
 
   /// Tells each statistic's value, or the dataset that holds it.
   std::string lines(const ReduceResult& result) const override {
-    if (request_.by_labels() && request_.options.output.path.empty()) return lines_by_label(result);
+    if (request_.reports_labels()) return lines_by_label(result);
+    if (request_.prints_outputs()) return printed_text(result, request_.output_names(result));
     Table table;
     for (const auto& [statistic, value] : result.summary)
       table.push_back(
@@ -133,38 +139,40 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
   }
 
   Rows rows(const ReduceResult& result) const override {
+    if (request_.prints_outputs()) return printed_rows(result, request_.output_names(result));
     Rows rows;
-    for (const auto& [label, text, summary] : result.labels)
+    for (const auto& [number, text, summary] : result.labels) {
+      const std::string label = text.empty() ? to_text(number) : text;
       for (const auto& [statistic, value] : summary)
-        rows.emplace_back(
-            fmt::format("{}[{}]", name_of(statistic), text.empty() ? to_text(label) : text),
-            to_text(value, ""));
+        rows.push_back({fmt::format("{}[{}]", name_of(statistic), label), to_text(value, "")});
+    }
     for (const auto& [statistic, value] : result.summary)
-      rows.emplace_back(name_of(statistic), to_text(value, ""));
+      rows.push_back({std::string(name_of(statistic)), to_text(value, "")});
     for (std::size_t i = 0; i < result.quantiles.size(); ++i)
-      rows.emplace_back(request_.quantile_names[i], to_text(result.quantiles[i], ""));
+      rows.push_back({request_.quantile_names[i], to_text(result.quantiles[i], "")});
     for_each_output(result, [&](const std::string& name, const AxisOutput& each) {
-      rows.emplace_back(name, request_.options.output.path + ":" + each.dataset);
+      rows.push_back({name, request_.options.output.path + ":" + each.dataset});
     });
     return rows;
   }
 
   std::vector<std::string> columns() const override {
-    if (request_.by_labels() && request_.options.output.path.empty()) return {"labels"};
+    if (request_.reports_labels()) return {"labels"};
+    if (request_.prints_outputs()) return {};
     return request_.result_names();
   }
 
   /// Calls body(what it is requested as, output) for each.
   template <class Body>
   void for_each_output(const ReduceResult& result, Body&& body) const {
-    const std::vector<std::string> names = request_.result_names();
-    for (std::size_t i = 0; i < result.outputs.size(); ++i) body(names[i], result.outputs[i]);
+    const std::vector<std::string> names = request_.output_names(result);
+    for (std::size_t i = 0; i < names.size(); ++i) body(names[i], result.outputs[i]);
   }
 
   std::vector<std::string> row(const ReduceResult& result) const override {
     std::vector<std::string> cells;
-    if (request_.by_labels() && request_.options.output.path.empty())
-      cells.push_back(fmt::format("{}", result.labels.size()));
+    if (request_.prints_outputs()) return cells;
+    if (request_.reports_labels()) cells.push_back(fmt::format("{}", result.labels.size()));
     for (const auto& [statistic, value] : result.summary)
       cells.push_back(result_text(statistic, value, result.shape));
     for (const Value& value : result.quantiles) cells.push_back(to_text(value));
@@ -196,7 +204,7 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
 
   Json label_members(const ReduceResult& result) const {
     Json members{{"by", request_.options.by}};
-    if (!request_.options.output.path.empty()) {
+    if (!request_.reports_labels()) {
       members["results"] = outputs_json(result);
       return members;
     }
@@ -211,6 +219,7 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
   }
 
   Json outputs_json(const ReduceResult& result) const {
+    if (request_.prints_outputs()) return printed_json(result, request_.output_names(result));
     Json datasets = Json::object();
     for_each_output(result, [&](const std::string& name, const AxisOutput& each) {
       datasets[name] = {{"dataset", each.dataset}, {"dtype", name_of(each.type)}};
@@ -236,7 +245,7 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     if (request_.takes_ddof()) members["ddof"] = options.summary.ddof;
     if (request_.takes_overflow())
       members["overflow"] = word_of(options.summary.overflow, overflow_policies);
-    if (!options.output.path.empty()) members["empty"] = options.empty;
+    if (!options.output.path.empty() || request_.along_axes()) members["empty"] = options.empty;
   }
 
   Json own_members_of(const ReduceResult& result) const {

@@ -75,7 +75,7 @@ class RowsCommand : public DatasetCommand<Request, Result> {
  protected:
   using Base = DatasetCommand<Request, Result>;
   using typename Base::Outcomes;
-  using Rows = std::vector<std::pair<std::string, std::string>>;
+  using Rows = std::vector<ResultRow>;
   using Base::Base;
   using Base::common_;
   using Base::name_;

@@ -193,6 +193,9 @@ OutputName parse_output_name(std::string_view option, std::string_view text) {
   if (file.empty() || (!separator.empty() && dataset.empty()))
     throw bad_value(option, text, "the last colon stands between file and dataset",
                     fmt::format("Try {} out.h5 or {} out.h5:DATASET.", option, option));
+  if (file == "-")
+    throw bad_value(option, text, "an output is a file of HDF5, and standard output is none",
+                    "Name a file. Without one reduce prints up to 100 numbers.");
   return {std::string(file), std::string(dataset)};
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -192,12 +194,28 @@ std::vector<std::string> csv_columns() {
           "backend", "statistic", "value",   "seconds"};
 }
 
-void add_rows(Table& csv, const DatasetRun& run,
-              const std::vector<std::pair<std::string, std::string>>& results) {
-  for (const auto& [statistic, value] : results)
-    csv.push_back({run.command, run.file, run.dataset, std::string(name_of(run.format.type)),
-                   fmt::format("{}", run.run.ranks), run.run.backend, statistic, value,
-                   to_text(run.run.seconds)});
+void add_rows(Table& csv, const DatasetRun& run, const std::vector<ResultRow>& results) {
+  for (const auto& [statistic, value, places] : results) {
+    std::vector<std::string> row{run.command,
+                                 run.file,
+                                 run.dataset,
+                                 std::string(name_of(run.format.type)),
+                                 fmt::format("{}", run.run.ranks),
+                                 run.run.backend,
+                                 statistic,
+                                 value,
+                                 to_text(run.run.seconds)};
+    std::vector<std::string>& names = csv.front();
+    const auto own = static_cast<std::ptrdiff_t>(row.size());
+    for (const auto& [name, cell] : places) {
+      const auto found = std::find(names.begin() + own, names.end(), name);
+      const auto column = static_cast<std::size_t>(found - names.begin());
+      if (found == names.end()) names.push_back(name);
+      row.resize(std::max(row.size(), column + 1));
+      row[column] = cell;
+    }
+    csv.push_back(std::move(row));
+  }
 }
 
 std::vector<std::string> skipped_row(std::string_view command, const std::string& file,

@@ -90,9 +90,16 @@ Report dataset_report(const DatasetRun& run, const ViewOptions& view, const std:
 /// Names the columns of a run's CSV.
 std::vector<std::string> csv_columns();
 
-/// Adds a row to a CSV for each result of a run: a statistic and its value.
-void add_rows(Table& csv, const DatasetRun& run,
-              const std::vector<std::pair<std::string, std::string>>& results);
+/// A result in a CSV.
+struct ResultRow {
+  std::string statistic;
+  std::string value;
+  /// Columns of its own, names and cells: its label, or its coordinates.
+  std::vector<std::pair<std::string, std::string>> places = {};
+};
+
+/// Adds a row to a CSV for each result of a run, and columns that it lacks.
+void add_rows(Table& csv, const DatasetRun& run, const std::vector<ResultRow>& results);
 
 /// Makes the CSV's row of a dataset that a run skipped, and why.
 std::vector<std::string> skipped_row(std::string_view command, const std::string& file,

@@ -16,7 +16,7 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 35> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 36> flags_of_members{{
     {"append", "--append"},
     {"axis", "--axis"},
     {"backend", "--backend"},
@@ -38,6 +38,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 35> flags_of
     {"match", "--match"},
     {"offsets", "--offsets"},
     {"operation", "--op"},
+    {"output", "--output"},
     {"output_type", "--output-type"},
     {"overflow", "--overflow"},
     {"quantile_memory_bytes", "--quantile-memory"},
@@ -204,9 +205,9 @@ std::string aligned_text_of(const RowVisits& visit_rows) {
 std::string csv_text(const Table& table) {
   std::string text;
   for (const auto& row : table) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
+    for (std::size_t i = 0; i < table.front().size(); ++i) {
       if (i != 0) text += ',';
-      text += csv_cell(row[i]);
+      if (i < row.size()) text += csv_cell(row[i]);
     }
     text += '\n';
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -97,15 +98,30 @@ void ReduceRequest::choose_statistics() {
 }
 
 void ReduceRequest::check_output_options() const {
-  if (along_axes()) return require_output(options.output, "--axis makes datasets");
-  const char* const needs = by_labels() ? "-o" : "--axis";
-  for (const char* option : {"--every", "--complete", "--min-count", "--keepdims"})
-    if (command_.count(option) > 0) throw needed(option, "--axis", axes_advice);
-  if (by_labels() && !options.output.path.empty()) return;
-  for (const char* option : {"-o", "--append", "--force", "--output-type", "--empty", "--chunks",
-                             "--deflate", "--zstd", "--shuffle", "--fletcher32"})
-    if (command_.count(option) > 0)
-      throw needed(option, needs, by_labels() ? output_advice : axes_advice);
+  const auto require = [&](std::initializer_list<const char*> given, const char* needs,
+                           const char* advice) {
+    for (const char* option : given)
+      if (command_.count(option) > 0) throw needed(option, needs, advice);
+  };
+  const char* const needs = along_axes() || by_labels() ? "-o" : "--axis";
+  const char* const advice = along_axes() || by_labels() ? output_advice : axes_advice;
+  if (!along_axes())
+    require({"--every", "--complete", "--min-count", "--keepdims"}, "--axis", axes_advice);
+  if (!along_axes() && !by_labels()) require({"-o"}, needs, advice);
+  if (!options.output.path.empty()) return;
+  require({"--append", "--force", "--chunks", "--deflate", "--zstd", "--shuffle", "--fletcher32"},
+          needs, advice);
+  if (!along_axes()) require({"--output-type", "--empty"}, needs, advice);
+}
+
+std::vector<std::string> ReduceRequest::output_names(const ReduceResult& result) const {
+  std::vector<std::string> names;
+  auto quantile = quantile_names.begin();
+  for (const AxisOutput& output : result.outputs) {
+    names.push_back(output.quantile ? *quantile++
+                                    : std::string(warpfold::name_of(output.statistic)));
+  }
+  return names;
 }
 
 bool ReduceRequest::takes_ddof() const {
@@ -211,8 +227,9 @@ void ReduceRequest::take_every(const std::string& text) {
 void ReduceRequest::add_axes_options() {
   add_text_option(
       command_, "--axis", "K|NAME,...",
-      "Reduce along these dimensions only; as NumPy's axis, into a dataset of OUT. Negative "
-      "numbers count from the last. --ops is sum if not given",
+      "Reduce along these dimensions only; as NumPy's axis, into a dataset of OUT; without -o "
+      "up to 100 results are printed. Negative numbers count from the last. --ops is sum if not "
+      "given",
       [this](const std::string& text) { options.axes = parse_axes("--axis", text); })
       ->group(axes_group);
   add_text_option(

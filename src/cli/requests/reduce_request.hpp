@@ -31,6 +31,13 @@ class ReduceRequest {
   bool along_axes() const { return !options.axes.empty(); }
   bool by_labels() const { return !along_axes() && !options.by.empty(); }
 
+  /// Tell whether reports have the numbers of labels, or of outputs along axes, in place of a file.
+  bool reports_labels() const { return by_labels() && options.output.path.empty(); }
+  bool prints_outputs() const { return along_axes() && options.output.path.empty(); }
+
+  /// Returns what the outputs of a result were requested as.
+  std::vector<std::string> output_names(const ReduceResult& result) const;
+
   /// Returns the names of what was requested, in the order of results: statistics, then quantiles.
   std::vector<std::string> result_names() const;
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "io/output/dataset_create.hpp"
 
@@ -19,7 +17,14 @@ TypeHandle text_type(std::size_t length, const std::string& problem) {
   return type;
 }
 
-/// Views the texts, as long as `values` is there.
+}  // namespace
+
+bool is_text(hid_t type) { return H5Tget_class(type) == H5T_STRING; }
+
+bool is_character(hid_t type) {
+  return is_text(type) && H5Tis_variable_str(type) == 0 && H5Tget_size(type) == 1;
+}
+
 std::vector<std::string_view> views_of(const StoredValues& values) {
   const std::string_view bytes = values.text();
   const bool is_variable = H5Tis_variable_str(values.type()) > 0;
@@ -36,14 +41,6 @@ std::vector<std::string_view> views_of(const StoredValues& values) {
     views.emplace_back(text != nullptr ? text : "");
   }
   return views;
-}
-
-}  // namespace
-
-bool is_text(hid_t type) { return H5Tget_class(type) == H5T_STRING; }
-
-bool is_character(hid_t type) {
-  return is_text(type) && H5Tis_variable_str(type) == 0 && H5Tget_size(type) == 1;
 }
 
 StoredValues characters_of(const StoredValues& texts, const std::string& problem) {

@@ -3,6 +3,8 @@
 #include <hdf5.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "io/hdf5/stored_values.hpp"
 
@@ -16,6 +18,9 @@ bool is_text(hid_t type);
 
 /// Tells whether a type is that of single characters.
 bool is_character(hid_t type);
+
+/// Views texts, of any type, as long as `values` is there.
+std::vector<std::string_view> views_of(const StoredValues& values);
 
 /// Returns texts, of any type, as characters [texts][length of the longest one, at least 1], zeros
 /// behind shorter ones.

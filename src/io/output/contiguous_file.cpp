@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "io/files/memory_file.hpp"
@@ -23,6 +24,9 @@ namespace {
 
 }  // namespace
 
+ContiguousWriter::ContiguousWriter(std::span<std::byte> elements)
+    : data_offset_(0), elements_(elements) {}
+
 ContiguousWriter::ContiguousWriter(const std::string& path, std::uint64_t data_offset,
                                    const std::string& output, SharedPages shared)
     : problem_("cannot write '" + (output.empty() ? path : output) + "'"),
@@ -39,6 +43,10 @@ ContiguousWriter::~ContiguousWriter() = default;
 ContiguousWriter::ContiguousWriter(ContiguousWriter&& other) noexcept = default;
 
 void ContiguousWriter::write(std::uint64_t byte_offset, std::span<const std::byte> bytes) {
+  if (!memory_) {
+    std::ranges::copy(bytes, elements_.begin() + static_cast<std::ptrdiff_t>(byte_offset));
+    return;
+  }
   const std::unique_lock turn = memory_->try_turn();
   if (!turn && memory_->copy(data_offset_ + byte_offset, bytes)) return;
   const TransferResult result = write_at(descriptor_.get(), data_offset_ + byte_offset, bytes);

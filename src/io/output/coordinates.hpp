@@ -53,6 +53,9 @@ struct Coordinates {
   bool empty() const { return variables.empty() && dimensions.empty(); }
 };
 
+/// Begins the names of dimensions that have none, as the netCDF library has it.
+inline const std::string phony_name = "phony_dim_";
+
 /// The attributes that write_coordinates() writes.
 inline const std::string coordinates_name = "coordinates";
 inline const std::string grid_mapping_name = "grid_mapping";

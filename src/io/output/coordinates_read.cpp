@@ -99,7 +99,7 @@ class CoordinateReader {
       // The netCDF library 4.9 can't open a file where dimensions without a name follow others.
       if (is_left && result_.of_outputs.back().empty()) {
         result_.of_outputs.back().push_back(
-            add_dimension("phony_dim_" + std::to_string(d), source_[d].extent()));
+            add_dimension(phony_name + std::to_string(d), source_[d].extent()));
       }
     }
     if (merged_) {

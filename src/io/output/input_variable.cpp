@@ -197,15 +197,6 @@ StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const
           make_space(selected_shape(part), cannot_read_variable), std::move(bytes)};
 }
 
-/// Returns how a variable's numbers are unpacked, and their type; none where they aren't.
-std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
-  const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
-  const auto format = describe_type(type.get()).format;
-  const Packing packing = packing_of(variable);
-  if (!format || (!packing[0] && !packing[1])) return std::nullopt;
-  return std::pair{format->type, make_unpacking(format->type, packing[0], packing[1])};
-}
-
 ObjectInfo info_of(hid_t object) {
   ObjectInfo info;
   require(get_object_info(object, &info, H5O_INFO_BASIC), cannot_read_variable);
@@ -317,6 +308,14 @@ StoredValues read_part(const InputVariable& variable, hid_t type, const Selectio
                cannot_read_variable);
   return values_of_dataset(variable.handle, type, part, make_space(shape, cannot_read_variable),
                            cannot_read_variable);
+}
+
+std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
+  const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
+  const auto format = describe_type(type.get()).format;
+  const Packing packing = packing_of(variable);
+  if (!format || (!packing[0] && !packing[1])) return std::nullopt;
+  return std::pair{format->type, make_unpacking(format->type, packing[0], packing[1])};
 }
 
 std::vector<double> read_numbers(const InputVariable& variable, const Selection& part) {

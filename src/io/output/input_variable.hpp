@@ -3,12 +3,14 @@
 #include <hdf5.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/layout/selection.hpp"
+#include "core/values/unpacking.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/stored_values.hpp"
 
@@ -66,6 +68,9 @@ bool is_number(hid_t type);
 
 /// Tells whether attributes make other values of stored numbers.
 bool is_packed(hid_t variable);
+
+/// Returns how a variable's numbers are unpacked, and their type; none where they aren't.
+std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable);
 
 /// Returns the values of what is selected of a variable of numbers, unpacked.
 std::vector<double> read_numbers(const InputVariable& variable, const Selection& part);

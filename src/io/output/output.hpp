@@ -15,6 +15,7 @@
 #include "io/files/posix_file.hpp"
 #include "io/output/carried_dimension.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/reported_numbers.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/core/summary.hpp"
 
@@ -70,6 +71,10 @@ struct OutputSpec : OutputDataset {
   }
 };
 
+/// Returns the coordinates that outputs of `spec` have, which are computed from a dataset: of each
+/// of their dimensions the first. Notes what outputs lack. Throws Error.
+std::vector<ReportedCoordinate> coordinates_of(const OutputSpec& spec);
+
 /// A new HDF5 file under a temporary name beside its final one, to which datasets are added one
 /// after another. Made by one rank. Until commit() nothing exists under the final name; the
 /// destructor removes what was not committed.
@@ -122,9 +127,12 @@ class MemoryFile;
 enum class SharedPages : std::uint8_t { none, some };
 
 /// Writes bytes into a contiguous dataset that is already allocated, or chunks that are; every rank
-/// has its own.
+/// has its own. Or into memory.
 class ContiguousWriter {
  public:
+  /// Writes into memory, which must outlive it.
+  explicit ContiguousWriter(std::span<std::byte> elements);
+
   /// Opens `path` (a StagedFile's temporary path), whose dataset begins at byte `data_offset`; that
   /// is 0 for chunks. Errors name `output`, the file's final name, if that is given. Throws Error.
   ContiguousWriter(const std::string& path, std::uint64_t data_offset,
@@ -148,6 +156,7 @@ class ContiguousWriter {
   std::uint64_t data_offset_;
   FileDescriptor descriptor_;
   std::unique_ptr<MemoryFile> memory_;
+  std::span<std::byte> elements_;  ///< in place of a file
 };
 
 /// Reads such a dataset's bytes back once all ranks have synced theirs.

@@ -4,18 +4,24 @@
 #include <cstring>
 #include <set>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "core/numeric/rounding.hpp"
 #include "core/values/byte_order.hpp"
+#include "core/values/decoding.hpp"
+#include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/dataset/dimensions.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
+#include "io/output/characters.hpp"
 #include "io/output/dataset_create.hpp"
+#include "io/output/input_variable.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -88,6 +94,42 @@ StoredValues values_of(const OutputDimension& dimension, std::uint64_t extent) {
   return {std::move(type), std::move(space), std::move(values)};
 }
 
+/// Reports the values of a variable, unpacked, or its texts, and what the numbers mean.
+void report_variable(const CarriedVariable& variable, ReportedCoordinate& reported) {
+  const StoredValues& stored = variable.values;
+  if (is_text(stored.type())) {
+    for (const std::string_view text : views_of(stored)) reported.texts.emplace_back(text);
+    return;
+  }
+  const auto format = describe_type(stored.type()).format;
+  if (!format) return;
+  Decoding decoding;
+  if (variable.source && !variable.is_computed)
+    if (const auto packed = unpacking_of(variable.source.get()))
+      decoding.unpacking = packed->second;
+  reported.type = decoding.value_type(format->type);
+  visit_element_type(format->type, [&](auto element) {
+    visit_value_of<decltype(element)>(decoding.unpacking, [&](auto value) {
+      for (std::size_t at = 0; at < stored.text().size(); at += sizeof(element)) {
+        std::memcpy(static_cast<void*>(&element), stored.data() + at, sizeof(element));
+        if (format->order != native_byte_order) element = byte_swapped(element);
+        decode(decoding, element, value);
+        reported.values.push_back(value_of_bits(value_bits(value), reported.type));
+      }
+    });
+  });
+  if (!variable.source) return;
+  for (const auto& [name, text] :
+       {std::pair{"units", &reported.units}, std::pair{"calendar", &reported.calendar}})
+    *text = read_text_attribute(variable.source.get(), name, cannot_read_variable).value_or("");
+}
+
+/// Passes on what outputs lack.
+void note_lacks(const OutputSpec& spec, const Coordinates& coordinates) {
+  if (spec.note)
+    for (const std::string& note : coordinates.notes) spec.note(note);
+}
+
 /// Adds a dimension to those of outputs, which are of `shape`.
 void add_dimension(const OutputDimension& added, const std::vector<std::uint64_t>& shape,
                    Coordinates& coordinates) {
@@ -96,8 +138,7 @@ void add_dimension(const OutputDimension& added, const std::vector<std::uint64_t
   for (std::size_t d = names.size(); d + 1 < shape.size(); ++d) {
     const std::string number = std::to_string(d);
     names.push_back({coordinates.dimensions.size()});
-    coordinates.dimensions.push_back(
-        {std::string("phony_dim_") + number, shape[d < added.place ? d : d + 1]});
+    coordinates.dimensions.push_back({phony_name + number, shape[d < added.place ? d : d + 1]});
   }
   const std::uint64_t extent = shape.at(added.place);
   names.insert(names.begin() + static_cast<std::ptrdiff_t>(added.place),
@@ -118,6 +159,27 @@ OutputSource open_source(const OutputSpec& spec) {
   OutputSource source = open_input(spec);
   if (spec.added) add_dimension(*spec.added, spec.shape, source.coordinates);
   return source;
+}
+
+std::vector<ReportedCoordinate> coordinates_of(const OutputSpec& spec) {
+  const std::vector<std::size_t> left = dimensions_left(spec);
+  const auto [path, dataset] = *spec.attributes_from;
+  const std::vector<std::vector<DimensionName>> names = read_dimension_names(path, dataset);
+  const LibraryScope scope;
+  const OutputSource source = open_source(spec);
+  const Coordinates& coordinates = source.coordinates;
+  note_lacks(spec, coordinates);
+  std::vector<ReportedCoordinate> reported(spec.shape.size());
+  for (std::size_t d = 0; d < reported.size(); ++d) {
+    reported[d].name = d < left.size() && !names[left[d]].empty() ? names[left[d]].front().name
+                                                                  : "dim_" + std::to_string(d);
+    if (d >= coordinates.of_outputs.size() || coordinates.of_outputs[d].empty()) continue;
+    const NamedDimension& dimension = coordinates.dimensions[coordinates.of_outputs[d].front()];
+    if (!dimension.name.starts_with(phony_name)) reported[d].name = dimension.name;
+    if (dimension.variable)
+      report_variable(coordinates.variables[*dimension.variable], reported[d]);
+  }
+  return reported;
 }
 
 // Copies the input's global attributes. An output that others are added to keeps those of its first
@@ -156,8 +218,7 @@ std::vector<std::string> write_coordinates(const OutputSpec& spec, OutputSource&
   for (const OutputDataset& each : datasets_of(spec)) outputs.insert(each.dataset);
   const std::string group = spec.dataset.substr(0, spec.dataset.rfind('/') + 1);
   write_coordinates(source.coordinates, file, group, outputs, problem);
-  if (spec.note)
-    for (const std::string& note : source.coordinates.notes) spec.note(note);
+  note_lacks(spec, source.coordinates);
   std::vector<std::string> written;
   for (const CarriedVariable& each : source.coordinates.variables)
     written.push_back(group + each.name);

@@ -70,17 +70,6 @@ NamedDimension find_dimension(const std::string& name, const std::vector<Names>&
                     "Give one of its names, or a number.");
 }
 
-/// Writes the date that a number stands for; empty where it is too far away.
-std::string date_of(const Value& value, const TimeUnits& units) {
-  std::optional<Instant> instant;
-  if (const auto* real = std::get_if<double>(&value))
-    instant = units.instant(*real);
-  else if (const int128 integer = std::get<int128>(value);
-           integer <= std::numeric_limits<std::int64_t>::max())
-    instant = units.instant(static_cast<std::int64_t>(integer));
-  return instant ? date_text(*instant, units.calendar()) : "";
-}
-
 /// Turns slices whose bounds are coordinates into slices of indices.
 class CoordinateSlice {
  public:

@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/base/text.hpp"
 #include "core/values/byte_order.hpp"
 #include "core/values/ordered_key.hpp"
+#include "core/values/time_windows.hpp"
 #include "pipeline/meaning/interpretation.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -92,6 +94,16 @@ ElementRange Coordinate::selected(const ValueFilter& filter) {
     found.count = index - found.first + 1;
   });
   return found;
+}
+
+std::string date_of(const Value& value, const TimeUnits& units) {
+  std::optional<Instant> instant;
+  if (const auto* real = std::get_if<double>(&value))
+    instant = units.instant(*real);
+  else if (const auto* integer = std::get_if<int128>(&value);
+           integer != nullptr && *integer <= std::numeric_limits<std::int64_t>::max())
+    instant = units.instant(static_cast<std::int64_t>(*integer));
+  return instant ? date_text(*instant, units.calendar()) : "";
 }
 
 std::string coordinate_text(const Value& value) {

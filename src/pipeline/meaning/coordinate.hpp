@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/layout/selection.hpp"
+#include "core/values/cf_time.hpp"
 #include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
 #include "warpfold/core/element_range.hpp"
@@ -44,6 +45,9 @@ class Coordinate {
   io::Dataset dataset_;
   Decoding decoding_;
 };
+
+/// Writes the date that a number stands for; empty where it is too far away, or there is none.
+std::string date_of(const Value& value, const TimeUnits& units);
 
 /// Writes a coordinate for a message: the shortest decimal that it is.
 std::string coordinate_text(const Value& value);

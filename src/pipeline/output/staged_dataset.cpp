@@ -1,11 +1,17 @@
 #include "pipeline/output/staged_dataset.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <utility>
+#include <variant>
 
 #include "core/base/text.hpp"
+#include "core/layout/partition.hpp"
+#include "core/numeric/rounding.hpp"
+#include "core/values/ordered_key.hpp"
+#include "mpi/combine.hpp"
 #include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -148,16 +154,30 @@ void StagedDataset::finish() {
 
 ArrayOutput::ArrayOutput(const io::OutputSpec& spec, OutputFile& file,
                          const mpi::Communicator& communicator)
-    : communicator_(communicator), spec_(spec), staged_(spec, file), scratch_(communicator) {}
+    : communicator_(communicator), spec_(spec), scratch_(communicator) {
+  if (!spec.path.empty()) {
+    staged_.emplace(spec, file);
+    return;
+  }
+  arrays_.resize(1 + spec.others.size());
+  for (std::size_t i = 0; i < arrays_.size(); ++i) {
+    const io::OutputDataset& dataset = spec.dataset_at(i);
+    arrays_[i].words.resize(
+        ceil_div(product(dataset.shape) * size_of(dataset.format.type), sizeof(std::uint64_t)));
+    arrays_[i].writer.emplace(std::as_writable_bytes(std::span(arrays_[i].words)));
+  }
+}
 
 io::ContiguousWriter* ArrayOutput::writer(std::size_t dataset) {
-  if (!is_chunked()) return staged_.writer(dataset);
+  if (!staged_) return &*arrays_[dataset].writer;
+  if (!is_chunked()) return staged_->writer(dataset);
   if (!contiguous_) contiguous_.emplace(contiguous(spec_), scratch_);
   return contiguous_->writer(dataset);
 }
 
 std::vector<StageTiming> ArrayOutput::finish(ProgressMonitor& monitor, int threads) {
   std::vector<StageTiming> timings;
+  for (Array& array : arrays_) array.words = mpi::sum(std::move(array.words), communicator_);
   if (contiguous_ && contiguous_->writer() != nullptr) {
     const StageTiming sync =
         sync_on_all_ranks([&] { contiguous_->writer()->sync(); }, monitor.stages(), communicator_);
@@ -165,8 +185,28 @@ std::vector<StageTiming> ArrayOutput::finish(ProgressMonitor& monitor, int threa
       add_up(timings, pack(dataset, monitor, threads));
     append(timings, {sync});
   }
-  staged_.finish();
+  if (staged_) staged_->finish();
   return timings;
+}
+
+std::vector<Value> ArrayOutput::values(std::size_t dataset) const {
+  const io::OutputDataset& spec = spec_.dataset_at(dataset);
+  std::vector<Value> values(product(spec.shape));
+  const auto* const bytes = reinterpret_cast<const std::byte*>(arrays_[dataset].words.data());
+  visit_element_type(spec.format.type, [&](auto element) {
+    const auto value_of = [&](auto each) {
+      return value_of_bits(value_bits(each), spec.format.type);
+    };
+    Value fill = spec.fill_value;
+    if constexpr (is_floating_element<decltype(element)>)
+      if (const auto* real = std::get_if<double>(&fill))
+        fill = value_of(output_element<decltype(element)>(*real));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::memcpy(static_cast<void*>(&element), bytes + i * sizeof(element), sizeof(element));
+      if (const Value value = value_of(element); value != fill) values[i] = value;
+    }
+  });
+  return values;
 }
 
 std::vector<StageTiming> ArrayOutput::pack(std::size_t dataset, ProgressMonitor& monitor,
@@ -180,7 +220,7 @@ std::vector<StageTiming> ArrayOutput::pack(std::size_t dataset, ProgressMonitor&
       reader->read(range.first * element_bytes, out);
     };
   };
-  return pack_chunks({staged_, spec.shape, spec.storage, element_bytes, make_source,
+  return pack_chunks({*staged_, spec.shape, spec.storage, element_bytes, make_source,
                       stage::read_back, threads, dataset},
                      monitor, communicator_);
 }

@@ -115,8 +115,8 @@ class StagedDataset {
 
 /// Staged datasets of one shape, of which all are contiguous or all chunked. Chunked ones are
 /// either packed as their elements come, or written contiguous into a scratch file that finish()
-/// packs. Members are collective and throw the same Error on every rank; what is not finished is
-/// not in the file.
+/// packs. Or, where the file has no name, arrays in memory. Members are collective and throw the
+/// same Error on every rank; what is not finished is not in the file.
 class ArrayOutput {
  public:
   /// `spec` counts on the root alone, but for its path and its datasets' shapes, formats and
@@ -128,22 +128,33 @@ class ArrayOutput {
   bool is_chunked() const { return !spec_.storage.chunk_shape.empty(); }
 
   /// Returns the datasets themselves, for chunks.
-  StagedDataset& staged() { return staged_; }
+  StagedDataset& staged() { return *staged_; }
 
   /// Returns where this rank writes all elements of a dataset; none if it has no elements. Makes
   /// the scratch file if the output is chunked.
   io::ContiguousWriter* writer(std::size_t dataset = 0);
 
   /// Gives the datasets their names, once all is written. Packs the scratch file, if there is one,
-  /// by `threads` threads of this rank; returns their timings.
+  /// by `threads` threads of this rank; returns their timings. Brings arrays in memory to the root.
   std::vector<StageTiming> finish(ProgressMonitor& monitor, int threads);
 
+  /// Returns the elements of an array in memory, on the root; nothing where it is a dataset's fill
+  /// value.
+  std::vector<Value> values(std::size_t dataset) const;
+
  private:
+  /// An array in memory, which holds zeros where other ranks write.
+  struct Array {
+    std::vector<std::uint64_t> words;
+    std::optional<io::ContiguousWriter> writer;
+  };
+
   std::vector<StageTiming> pack(std::size_t dataset, ProgressMonitor& monitor, int threads);
 
   const mpi::Communicator& communicator_;
   io::OutputSpec spec_;
-  StagedDataset staged_;
+  std::vector<Array> arrays_;
+  std::optional<StagedDataset> staged_;
   OutputFile scratch_;                       ///< never committed
   std::optional<StagedDataset> contiguous_;  ///< the same datasets in it
 };

@@ -84,8 +84,7 @@ std::vector<StageTiming> fill(ArrayOutput& staged, const std::vector<AxisOutput>
   DatasetView& view = work.view;
   std::vector<StageTiming> stages;
   std::vector<AxisTarget> targets = targets_of(outputs, options, staged);
-  const auto first_quantile =
-      targets.begin() + static_cast<std::ptrdiff_t>(options.statistics.size());
+  const auto first_quantile = targets.end() - static_cast<std::ptrdiff_t>(options.quantiles.size());
   const std::vector<AxisTarget> quantiles(first_quantile, targets.end());
   targets.erase(first_quantile, targets.end());
   if (!targets.empty()) {
@@ -154,6 +153,7 @@ AxisReduction prepare_rows(const AlongAxes& task, DatasetView view, ReduceOption
     require_rows(*array, options);
     result.output_shape = stored_shape(*array, options);
     set_shape(file, result.output_shape, options.storage);
+    require_few(result.outputs, result.output_shape, options.output);
   });
   if (file.added) file.added->place = place_of_groups(*array, options);
   std::optional<DatasetFactors> factors;
@@ -191,7 +191,7 @@ ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
     if (array.outputs() > 0) stages = fill(staged, result.outputs, work, run);
   });
   run_on_all(run.communicator, [&] { run.backend.get(); });
-  add_up(stages, staged.finish(run.monitor, run.place.threads));
+  finish_outputs(staged, result, run, stages);
 
   describe_view(view, result);
   result.report = report_of(run, stages, start);

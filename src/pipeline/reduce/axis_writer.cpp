@@ -56,10 +56,7 @@ void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange out
   const AxisTarget& to = targets_[target];
   const std::uint64_t begin = outputs.first * size_of(to.type);
   timers.writing.time(elements.size(), [&] {
-    if (to.memory != nullptr)
-      std::ranges::copy(elements, to.memory + begin);
-    else if (!elements.empty())
-      to.writer->write(begin, elements);
+    if (!elements.empty()) to.writer->write(begin, elements);
   });
 }
 

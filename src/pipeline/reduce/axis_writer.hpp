@@ -42,12 +42,11 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
-/// Destination of a statistic of all outputs on this rank: a file, or memory.
+/// Destination of a statistic of all outputs on this rank.
 struct AxisTarget {
   Statistic statistic;
   ElementType type;
   io::ContiguousWriter* writer;
-  std::byte* memory = nullptr;
   Value empty = {};    ///< a sum of no elements; 0 where nothing
   Value missing = {};  ///< a result of fewer than min_count elements; as it is where nothing
   std::uint64_t min_count = 0;

@@ -86,7 +86,7 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
   writer.failure().throw_on_all_ranks(communicator);
   note_sums_of_nothing(writer, work.view.info().name, work.options, run);
   append(stages, timers.timings());
-  add_up(stages, staged.finish(run.monitor, run.place.threads));
+  finish_outputs(staged, result, run, stages);
 }
 
 /// Describes the output, whose shape has as many dimensions as `shape`. Collective.
@@ -96,13 +96,19 @@ void describe_file(LabelReduction& work, const std::vector<std::uint64_t>& shape
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
   work.file = describe_output(work.options.output, work.view.info(), {}, run);
   work.file.inputs.merge(work.view.auxiliary_files);
-  run_on_all(run.communicator, [&] { set_shape(work.file, shape, work.options.storage); });
+  run_on_all(run.communicator, [&] {
+    set_shape(work.file, shape, work.options.storage);
+    require_few(outputs_of(work.file.dataset, work.view.value_type(), work.options), shape,
+                work.options.output);
+  });
   int axis = 0;
   for (io::CarriedDimension& dimension : work.file.dimensions)
     if (work.along.empty() ||
         (!dimension.selected.dropped && std::ranges::count(work.along, axis++) > 0))
       dimension.fate = io::CarriedDimension::Fate::merged;
-  run_on_root(run.communicator, [&] { io::require_writable_target(work.file); });
+  run_on_root(run.communicator, [&] {
+    if (!work.file.path.empty()) io::require_writable_target(work.file);
+  });
 }
 
 void require_labels_alone(const ReduceOptions& options) {

@@ -105,11 +105,14 @@ Summary summarize_products(DatasetView& view, const ReduceOptions& options,
   const AxisShape all(view.info().shape, axes);
   const ReduceNeeds needs = needs_of_products(options.statistics, factors, view.value_type());
   std::vector<std::uint64_t> words(options.statistics.size());
+  std::vector<io::ContiguousWriter> writers;
+  for (std::uint64_t& word : words)
+    writers.emplace_back(std::as_writable_bytes(std::span(&word, 1)));
   std::vector<AxisTarget> targets;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Statistic statistic = options.statistics[i];
-    targets.push_back({statistic, axis_output_type(statistic, ElementType::f64, std::nullopt),
-                       nullptr, reinterpret_cast<std::byte*>(&words[i])});
+    targets.push_back(
+        {statistic, axis_output_type(statistic, ElementType::f64, std::nullopt), &writers[i]});
   }
   AxisWriter writer(targets, {}, options.summary);
   if (const auto read = read_factors(factors, view, run)) {

@@ -25,7 +25,8 @@ ReduceResult reduce(MPI_Comm parent, const std::string& file, const std::string&
       [&](const auto& task) {
         auto work = prepare(task, pipeline::open_view(file, name, options.view, run), options, run);
         ReduceResult result = reduce(work, run, output, start);
-        if (task.makes_datasets) output.commit(result.report, run.monitor.stages());
+        if (task.makes_datasets && !options.output.path.empty())
+          output.commit(result.report, run.monitor.stages());
         result.report.seconds = pipeline::seconds_since(start);
         return result;
       },
@@ -54,7 +55,7 @@ std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm parent, const std::str
               });
         auto outcomes = pipeline::for_each_output<ReduceResult>(
             file, datasets, options.view, options.output, run, prepare_one, reduce_one);
-        output.commit(outcomes, run.monitor.stages());
+        if (!options.output.path.empty()) output.commit(outcomes, run.monitor.stages());
         return outcomes;
       },
       any_task);

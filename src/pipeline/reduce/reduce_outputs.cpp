@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,8 +14,12 @@
 #include "core/values/value_filters.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/meaning/coordinate.hpp"
+#include "pipeline/meaning/matching.hpp"
 #include "pipeline/meaning/statistic_text.hpp"
 #include "pipeline/run/collective.hpp"
+#include "pipeline/run/stage_timings.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -67,6 +72,25 @@ Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceO
   return {};
 }
 
+/// Says what the numbers of an output mean. `input` is what is true of it of what its input says.
+void describe_numbers(const io::OutputDataset& output, const io::DatasetText& input,
+                      ReportedNumbers& numbers) {
+  std::optional<std::string> units;
+  if (output.carries_attributes) units = input.units;
+  for (const auto& [name, text] : output.changed_text)
+    if (name == "units") units = text;
+  numbers.units = units.value_or("");
+  if (output.carries_attributes) numbers.calendar = input.calendar.value_or("");
+}
+
+/// Writes numbers that are times as dates.
+void add_dates(ReportedNumbers& numbers) {
+  io::DatasetText text{numbers.units, {}, {}};
+  if (!numbers.calendar.empty()) text.calendar = numbers.calendar;
+  if (const auto units = time_units(text))
+    for (const Value& value : numbers.values) numbers.texts.push_back(date_of(value, *units));
+}
+
 }  // namespace
 
 bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options) {
@@ -91,10 +115,20 @@ std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
   return outputs;
 }
 
+void require_few(const std::vector<AxisOutput>& outputs, const std::vector<std::uint64_t>& shape,
+                 const OutputOptions& options) {
+  const std::uint64_t numbers = outputs.size() * product(shape);
+  if (!options.path.empty() || numbers <= max_reported_numbers) return;
+  throw usage_error("the output is missing",
+                    "there are " + std::to_string(numbers) + " results, and at most " +
+                        std::to_string(max_reported_numbers) + " are reported without one",
+                    "Name a file with `output`.");
+}
+
 void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
-                 const ReduceResult& result, const io::DatasetText& input) {
+                 ReduceResult& result, const io::DatasetText& input) {
   const bool may_be_missing = may_leave_out_elements(view, options);
-  const std::vector<AxisOutput>& outputs = result.outputs;
+  std::vector<AxisOutput>& outputs = result.outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const StatisticRow& row = row_of(outputs[i].statistic);
     io::OutputDataset& dataset = i == 0 ? file : file.others.emplace_back();
@@ -110,6 +144,7 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
     dataset.changed_text = outputs[i].quantile
                                ? quantile_text_of(*outputs[i].quantile, said, result.axis_names)
                                : text_of(outputs[i].statistic, said, result.axis_names);
+    describe_numbers(dataset, said, outputs[i].numbers);
   }
   set_shape(file, result.output_shape, options.storage);
 }
@@ -118,10 +153,24 @@ std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
                                    const ReduceOptions& options, ArrayOutput& file) {
   std::vector<AxisTarget> targets;
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    targets.push_back({outputs[i].statistic, outputs[i].type, file.writer(i), nullptr,
+    targets.push_back({outputs[i].statistic, outputs[i].type, file.writer(i),
                        chosen_zero(outputs[i], options), missing_value(outputs[i], options),
                        options.min_count});
   return targets;
+}
+
+void finish_outputs(ArrayOutput& staged, ReduceResult& result, Run& run,
+                    std::vector<StageTiming>& stages) {
+  add_up(stages, staged.finish(run.monitor, run.place.threads));
+  if (!staged.spec().path.empty()) return;
+  run_on_root(run.communicator, [&] {
+    result.coordinates = io::coordinates_of(staged.spec());
+    for (ReportedCoordinate& coordinate : result.coordinates) add_dates(coordinate);
+    for (std::size_t i = 0; i < result.outputs.size(); ++i) {
+      result.outputs[i].numbers.values = staged.values(i);
+      add_dates(result.outputs[i].numbers);
+    }
+  });
 }
 
 void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,

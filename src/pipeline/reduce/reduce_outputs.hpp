@@ -20,14 +20,23 @@ bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& option
 std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
                                    const ReduceOptions& options);
 
-/// Adds the outputs of a result to a file that describe_output() made. `input` is what the view's
-/// dataset says of itself.
+/// Throws a usage Error where outputs have no file, and are more numbers than are reported.
+void require_few(const std::vector<AxisOutput>& outputs, const std::vector<std::uint64_t>& shape,
+                 const OutputOptions& options);
+
+/// Adds the outputs of a result to a file that describe_output() made, and to the result what their
+/// numbers mean. `input` is what the view's dataset says of itself.
 void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
-                 const ReduceResult& result, const io::DatasetText& input);
+                 ReduceResult& result, const io::DatasetText& input);
 
 /// Tells where this rank writes each output. Collective.
 std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
                                    const ReduceOptions& options, ArrayOutput& file);
+
+/// Gives the file its datasets; where there is none, the result their numbers. Adds what it took to
+/// `stages`. Collective; throws the same Error on every rank.
+void finish_outputs(ArrayOutput& staged, ReduceResult& result, Run& run,
+                    std::vector<StageTiming>& stages);
 
 /// Notes how many sums of a dataset have no elements. Collective.
 void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,

@@ -308,7 +308,7 @@ def test_what_makes_no_sense_is_refused(folder):
     out = folder / "out.h5"
     reduce = ["reduce", path, "values"]
     scan = ["scan", path, "values", "-o", out]
-    support.fail(*reduce, "--axis", 0, code=2, mentions=["output is missing"])
+    support.fail(*reduce, "--axis", 0, "--ops", "all", code=2, mentions=["output is missing"])
     support.fail(*reduce, "-o", out, code=2, mentions=["-o needs --axis"])
     support.fail(*reduce, "--axis", 3, "-o", out, code=2, mentions=["axis 3", "0 to 2"], ranks=2)
     support.fail(*reduce, "--axis", "1,-2", "-o", out, code=2, mentions=["twice"])

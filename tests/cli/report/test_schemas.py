@@ -62,7 +62,7 @@ def make_inputs(folder):
         file["weights"] = np.linspace(0, 1, 6)
         file["seasonal"] = np.arange(4.0)
         file["date"] = np.array([0, 31, 59, 90])
-        file["date"].attrs["units"] = "days since 2001-01-01"
+        file["date"].attrs.update(units="days since 2001-01-01", calendar="noleap")
         file["date"].make_scale()
         file["dated"] = np.arange(4.0)
         file["dated"].dims[0].attach_scale(file["date"])
@@ -93,6 +93,10 @@ COMMANDS = [
     "reduce in.h5 plain --axis 1 --weights weights -o out",
     "reduce in.h5 plain --axis 1 --times big -o out",
     "reduce in.h5 zipped --axis 0 -o out",
+    "reduce in.h5 dated date --axis date --ops min,argmax,count",
+    "reduce in.h5 dated --axis 0 --every month --ops mean,max",
+    "reduce in.h5 plain --axis 0 --by seasons --ops std,q0.999,argmin",
+    "reduce in.h5 wild --axis 0,1",
     "reduce in.h5 wild --by labels --ops all",
     "reduce in.h5 plain big --by labels --ops sum,min",
     "reduce in.h5 plain --by labels --where >100",
