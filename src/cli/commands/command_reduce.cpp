@@ -125,17 +125,19 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     Table table{{"label"}};
     const std::vector<std::string> names = request_.result_names();
     table.front().insert(table.front().end(), names.begin(), names.end());
-    const std::size_t shown = std::min(shown_labels, result.labels.size());
+    const std::size_t all = result.labels.size();
+    const bool shows_all = all * names.size() <= max_reported_numbers;
+    const std::size_t shown = shows_all ? all : std::min(shown_labels, all);
     for (const auto& [label, text, summary] : std::span(result.labels).first(shown)) {
       std::vector<std::string>& row =
           table.emplace_back(std::vector{text.empty() ? to_text(label) : text});
       for (const auto& [statistic, value] : summary)
         row.push_back(result_text(statistic, value, result.shape));
     }
-    if (shown == result.labels.size()) return aligned_text(table);
+    if (shown == all) return aligned_text(table);
     return aligned_text(table) +
            fmt::format("and {} more labels: all are in what -o, --json and --csv write\n",
-                       result.labels.size() - shown);
+                       all - shown);
   }
 
   Rows rows(const ReduceResult& result) const override {
@@ -144,7 +146,9 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     for (const auto& [number, text, summary] : result.labels) {
       const std::string label = text.empty() ? to_text(number) : text;
       for (const auto& [statistic, value] : summary)
-        rows.push_back({fmt::format("{}[{}]", name_of(statistic), label), to_text(value, "")});
+        rows.push_back({fmt::format("{}[{}]", name_of(statistic), label),
+                        to_text(value, ""),
+                        {{"label", label}}});
     }
     for (const auto& [statistic, value] : result.summary)
       rows.push_back({std::string(name_of(statistic)), to_text(value, "")});

@@ -193,3 +193,23 @@ def test_what_needs_a_file(path):
         support.fail("reduce", path, "x", "--axis", 0, option, code=2, mentions=[option, "-o"])
     for command in ("reduce", "scan", "compact"):
         support.fail(command, path, "x", "-o", "-", code=2, mentions=["standard output"])
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+def test_labels_have_a_column(tmp_path, ranks):
+    values = np.random.default_rng(2).integers(0, 9, 50)
+    labels = np.random.default_rng(3).integers(0, 45, 50)
+    support.write(tmp_path / "in.h5", values, "i64")
+    with h5py.File(tmp_path / "in.h5", "a") as file:
+        file["code"] = labels
+        file["text"] = np.array([f"a,{label}" for label in labels], object)
+    for name, label_of in (("code", str), ("text", "a,{}".format)):
+        outcome = support.run("reduce", tmp_path / "in.h5", "values", "--by", name, "--ops", "sum,count",
+                              "--csv", tmp_path / "out.csv", ranks=ranks)  # fmt: skip
+        rows = list(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text())))
+        sums = {row["label"]: row["value"] for row in rows if row["statistic"].startswith("sum[")}
+        assert sums == {label_of(each): str(values[labels == each].sum()) for each in labels}
+        for row in rows:
+            assert row["statistic"].endswith(f"[{row['label']}]")
+        # As many as 100 numbers are printed.
+        assert len(outcome.stdout.splitlines()) == 2 + len(set(labels))
