@@ -256,16 +256,16 @@ void ReduceRequest::add_axes_options() {
       ->group(axes_group);
   add_text_option(
       command_, "--min-count", "N",
-      "Outputs of fewer than N elements that count are missing; as --empty says, or NaN, or "
-      "netCDF's default of integers",
+      "Outputs of fewer than N elements are missing; of valid ones. They are as --empty says, or "
+      "NaN, or netCDF's default of integers",
       [this](const std::string& text) {
         constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
         options.min_count = parse_integer("--min-count", text, 0, maximum);
       })
       ->group(axes_group);
   add_choice_option(command_, "--places", place_choices,
-                    "What argmin and argmax are in outputs: flat indices along the axes, or the "
-                    "coordinates of each reduced dimension there; indices if not given",
+                    "Form of argmin and argmax in outputs; flat indices along the axes, or the "
+                    "coordinates of each reduced dimension there. indices if not given",
                     options.places)
       ->group(axes_group);
   command_
