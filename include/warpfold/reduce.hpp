@@ -23,6 +23,10 @@
 
 namespace warpfold {
 
+/// How outputs have the places of extrema: as flat indices along the axes, or as the coordinates of
+/// these places, an output for each reduced dimension.
+enum class Places : std::uint8_t { indices, coordinates };
+
 /// Options of reductions of datasets.
 struct ReduceOptions {
   /// The statistics; the summary has them in this order.
@@ -52,6 +56,10 @@ struct ReduceOptions {
   /// Outputs along axes that fewer elements count in are missing: they are as `empty` says, or by
   /// default NaN, or netCDF's default fill value of integers. Counts are what they are.
   std::uint64_t min_count = 0;
+  /// Form of argmin and argmax along axes, and by labels with an output. Coordinates have the type,
+  /// units and calendar of their dimension's, and are missing where no element is valid: NaN, or
+  /// netCDF's default fill value of integers.
+  Places places = Places::indices;
   bool keep_dimensions = false;  ///< leave the axes in the output, with extent 1
   /// The value of extrema and sums along axes that have no valid element; it becomes the
   /// `_FillValue` of these outputs. "auto": sums are 0; extrema are the input's `_FillValue`, or
@@ -93,6 +101,7 @@ struct AxisOutput {
   std::string dataset;                   ///< path in the output file
   ElementType type = ElementType::f64;   ///< type of its elements
   std::optional<double> quantile = std::nullopt;  ///< 0 to 1; none for a statistic
+  std::string dimension = {};  ///< dimension of a place that is a coordinate; otherwise empty
   /// Elements of the dataset if there is no file, otherwise without values.
   ReportedNumbers numbers = {};
 };

@@ -101,8 +101,8 @@ nb::object reduce_result(const cli::ReduceRequest& request, const ReduceResult& 
   nb::dict values = to_python(result.summary);
   for (std::size_t i = 0; i < result.quantiles.size(); ++i)
     values[nb::cast(request.quantile_names[i])] = to_python(result.quantiles[i]);
-  const std::vector<std::string> names = request.result_names();
-  for (std::size_t i = 0; i < result.outputs.size(); ++i)
+  const std::vector<std::string> names = request.output_names(result);
+  for (std::size_t i = 0; i < names.size(); ++i)
     values[nb::cast(names[i])] = result.outputs[i].dataset;
   return values;
 }

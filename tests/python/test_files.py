@@ -57,6 +57,21 @@ def test_sums_along_an_axis_are_an_array(path, field, axis):
     assert np.array_equal(sums, sums_along(field, number, np.float32))
 
 
+def test_places_are_coordinates_on_request(path, field):
+    with h5py.File(path, "a") as file:
+        for d, name in enumerate(("time", "lat", "lon")):
+            file[name] = np.arange(float(field.shape[d])) * 10 + d
+            file[name].make_scale(name)
+            file["temp"].dims[d].attach_scale(file[name])
+    times = warpfold.reduce(path, "temp", ops="argmax", axis="time", places="coordinates")
+    assert np.array_equal(times, field.argmax(0) * 10.0)
+    places = warpfold.reduce(path, "temp", ops="argmin", axis="lat,lon", places="coordinates")
+    lat, lon = np.unravel_index(field.reshape(6, -1).argmin(1), (5, 4))
+    assert list(places) == ["argmin_lat", "argmin_lon"]
+    assert np.array_equal(places["argmin_lat"], lat * 10.0 + 1)
+    assert np.array_equal(places["argmin_lon"], lon * 10.0 + 2)
+
+
 def test_extrema_and_quantiles_along_axes(path, field):
     answer = warpfold.reduce(path, "temp", ops="max,argmin,median", axis=[1, 2], keepdims=True)
     assert np.array_equal(answer["max"], field.max(axis=(1, 2), keepdims=True))

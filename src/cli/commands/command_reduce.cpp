@@ -197,8 +197,13 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     if (!request_.options.by.empty()) members["by"] = request_.options.by;
     add_factors(members);
     add_quantile_method(members);
+    add_places(members);
     members["results"] = outputs_json(result);
     return members;
+  }
+
+  void add_places(Json& members) const {
+    if (request_.options.places == Places::coordinates) members["places"] = "coordinates";
   }
 
   void add_quantile_method(Json& members) const {
@@ -209,6 +214,7 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
   Json label_members(const ReduceResult& result) const {
     Json members{{"by", request_.options.by}};
     if (!request_.reports_labels()) {
+      add_places(members);
       members["results"] = outputs_json(result);
       return members;
     }

@@ -16,7 +16,7 @@ namespace {
 
 /// The flags of members are the command line's words for the members of options that the library's
 /// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 36> flags_of_members{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 37> flags_of_members{{
     {"append", "--append"},
     {"axis", "--axis"},
     {"backend", "--backend"},
@@ -41,6 +41,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 36> flags_of
     {"output", "--output"},
     {"output_type", "--output-type"},
     {"overflow", "--overflow"},
+    {"places", "--places"},
     {"quantile_memory_bytes", "--quantile-memory"},
     {"range", "--range"},
     {"raw", "--raw"},

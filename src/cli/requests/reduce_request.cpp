@@ -26,6 +26,9 @@ constexpr Choice<QuantileMethod> quantile_methods[] = {{"linear", QuantileMethod
                                                        {"midpoint", QuantileMethod::midpoint},
                                                        {"nearest", QuantileMethod::nearest}};
 
+constexpr Choice<Places> place_choices[] = {{"indices", Places::indices},
+                                            {"coordinates", Places::coordinates}};
+
 constexpr const char* axes_group = "Along axes";
 
 const std::string& named(const char* option, const std::string& text) {
@@ -118,8 +121,13 @@ std::vector<std::string> ReduceRequest::output_names(const ReduceResult& result)
   std::vector<std::string> names;
   auto quantile = quantile_names.begin();
   for (const AxisOutput& output : result.outputs) {
+    const auto is_of_same = [&](const AxisOutput& other) {
+      return other.statistic == output.statistic && !other.quantile;
+    };
     names.push_back(output.quantile ? *quantile++
                                     : std::string(warpfold::name_of(output.statistic)));
+    if (!output.dimension.empty() && std::ranges::count_if(result.outputs, is_of_same) > 1)
+      names.back() += '_' + output.dimension;
   }
   return names;
 }
@@ -143,6 +151,8 @@ void ReduceRequest::check_effects() const {
   if (!takes_ddof()) refuse("--ddof", "neither var nor std is requested");
   const bool may_be_empty =
       std::ranges::any_of(options.statistics, &StatisticRow::takes_empty, row_of);
+  if (std::ranges::none_of(options.statistics, &StatisticRow::is_index, row_of))
+    refuse("--places", "neither argmin nor argmax is requested");
   if (!may_be_empty && quantile_names.empty())
     refuse("--empty", "neither extrema nor sums nor quantiles are requested");
   if (options.view.files.empty() && pipeline::names_beside(options.view).empty() &&
@@ -246,12 +256,17 @@ void ReduceRequest::add_axes_options() {
       ->group(axes_group);
   add_text_option(
       command_, "--min-count", "N",
-      "Outputs of fewer than N elements that count are missing; as --empty says, or NaN, or "
-      "netCDF's default of integers",
+      "Outputs of fewer than N elements are missing; of valid ones. They are as --empty says, or "
+      "NaN, or netCDF's default of integers",
       [this](const std::string& text) {
         constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
         options.min_count = parse_integer("--min-count", text, 0, maximum);
       })
+      ->group(axes_group);
+  add_choice_option(command_, "--places", place_choices,
+                    "Form of argmin and argmax in outputs; flat indices along the axes, or the "
+                    "coordinates of each reduced dimension there. indices if not given",
+                    options.places)
       ->group(axes_group);
   command_
       .add_flag("--keepdims", options.keep_dimensions,

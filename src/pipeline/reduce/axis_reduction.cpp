@@ -83,7 +83,7 @@ std::vector<StageTiming> fill(ArrayOutput& staged, const std::vector<AxisOutput>
   const ReduceOptions& options = work.options;
   DatasetView& view = work.view;
   std::vector<StageTiming> stages;
-  std::vector<AxisTarget> targets = targets_of(outputs, options, staged);
+  std::vector<AxisTarget> targets = targets_of(outputs, options, work.places, staged);
   const auto first_quantile = targets.end() - static_cast<std::ptrdiff_t>(options.quantiles.size());
   const std::vector<AxisTarget> quantiles(first_quantile, targets.end());
   targets.erase(first_quantile, targets.end());
@@ -149,7 +149,11 @@ AxisReduction prepare_rows(const AlongAxes& task, DatasetView view, ReduceOption
   run_on_all(run.communicator, [&] {
     const std::vector<std::uint64_t>& shape = view.info().shape;
     array.emplace(shape, resolve_axes(axes, shape), std::move(groups));
-    result.outputs = outputs_of(file.dataset, values, options);
+  });
+  std::vector<PlaceCoordinate> places = place_coordinates(
+      options, file, view, array->along, row_major_strides(array->row_shape()), run);
+  run_on_all(run.communicator, [&] {
+    result.outputs = outputs_of(file.dataset, values, options, places);
     require_rows(*array, options);
     result.output_shape = stored_shape(*array, options);
     set_shape(file, result.output_shape, options.storage);
@@ -159,8 +163,8 @@ AxisReduction prepare_rows(const AlongAxes& task, DatasetView view, ReduceOption
   std::optional<DatasetFactors> factors;
   if (task.factors) factors = read_factors(*task.factors, view, run);
   file.inputs.merge(view.auxiliary_files);
-  return {std::move(view), std::move(options), std::move(file),   std::move(*array), values,
-          needs,           std::move(result),  std::move(factors)};
+  return {std::move(view), std::move(options), std::move(file),    std::move(*array), values,
+          needs,           std::move(result),  std::move(factors), std::move(places)};
 }
 
 ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,

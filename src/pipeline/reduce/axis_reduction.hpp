@@ -2,12 +2,14 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "core/results/accumulator.hpp"
 #include "io/output/output.hpp"
 #include "pipeline/datasets/dataset_factors.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/reduce/place_coordinates.hpp"
 #include "pipeline/reduce/reduce_task.hpp"
 #include "pipeline/regions/axis_shape.hpp"
 #include "pipeline/run/run.hpp"
@@ -25,6 +27,7 @@ struct AxisReduction {
   ReduceNeeds needs;
   ReduceResult result;  ///< as far as it is known
   std::optional<DatasetFactors> factors;
+  std::vector<PlaceCoordinate> places;
 };
 
 /// Throws where the options don't fit the dataset. Collective; throws the same Error on every rank.

@@ -63,19 +63,20 @@ void AxisWriter::write(std::size_t target, std::uint64_t place, ElementRange out
 std::vector<std::byte> AxisWriter::finished(std::size_t target, std::uint64_t place,
                                             ElementRange outputs, const AxisTotals& totals) {
   const AxisTarget& to = targets_[target];
-  std::vector<std::byte> elements(outputs.count * size_of(to.type));
+  const ElementType type = to.place != nullptr ? ElementType::i64 : to.type;
+  std::vector<std::byte> elements(outputs.count * size_of(type));
   try {
-    totals.store(to.statistic, options_, {place, outputs.count}, outputs.first - place, to.type,
+    totals.store(to.statistic, options_, {place, outputs.count}, outputs.first - place, type,
                  elements.data());
   } catch (const Error&) {
     failure_.note({target, outputs.first}, std::current_exception());
     return {};
   }
   if (to.min_count > 0 && to.missing != Value{})
-    replace_small(to.min_count, to.missing, to.type, place, totals, elements);
+    replace_small(to.min_count, to.missing, type, place, totals, elements);
   else if (row_of(to.statistic).of_nothing == OfNothing::zero_or_chosen)
-    sums_of_nothing_ += replace_small(1, to.empty, to.type, place, totals, elements);
-  return elements;
+    sums_of_nothing_ += replace_small(1, to.empty, type, place, totals, elements);
+  return to.place != nullptr ? to.place->at(elements) : elements;
 }
 
 std::uint64_t AxisWriter::replace_small(std::uint64_t fewest, const Value& replacement,

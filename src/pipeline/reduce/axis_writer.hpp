@@ -12,6 +12,7 @@
 #include "core/results/axis_totals.hpp"
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/reduce/place_coordinates.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/statistic.hpp"
 #include "warpfold/core/summary.hpp"
@@ -50,6 +51,7 @@ struct AxisTarget {
   Value empty = {};    ///< a sum of no elements; 0 where nothing
   Value missing = {};  ///< a result of fewer than min_count elements; as it is where nothing
   std::uint64_t min_count = 0;
+  const PlaceCoordinate* place = nullptr;  ///< makes coordinates of indices
 };
 
 /// Times what a thread does to write outputs.

@@ -66,7 +66,8 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
     result.output_shape = {mpi::broadcast(std::uint64_t{totals.labels().size()}, communicator)};
   io::DatasetText input;
   run_on_all(communicator, [&] {
-    result.outputs = outputs_of(work.file.dataset, work.view.value_type(), work.options);
+    result.outputs =
+        outputs_of(work.file.dataset, work.view.value_type(), work.options, work.places);
     if (!communicator.is_root()) return;
     input = io::read_dataset_text(work.view.info().file, work.view.info().name);
     work.file.added = dimension_of(totals, work.labels);
@@ -77,8 +78,8 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
   ArrayOutput staged =
       run.reserving.time(0, [&] { return ArrayOutput(work.file, output_file, communicator); });
   OutputTimers timers(&run.monitor.stages());
-  AxisWriter writer(targets_of(result.outputs, work.options, staged), result.output_shape,
-                    work.options.summary);
+  AxisWriter writer(targets_of(result.outputs, work.options, work.places, staged),
+                    result.output_shape, work.options.summary);
   run_on_root(communicator, [&] {
     if (totals.labels().empty()) return;
     writer.write({0, totals.labels().size()}, totals.totals(), timers);
@@ -96,10 +97,16 @@ void describe_file(LabelReduction& work, const std::vector<std::uint64_t>& shape
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
   work.file = describe_output(work.options.output, work.view.info(), {}, run);
   work.file.inputs.merge(work.view.auxiliary_files);
+  const std::vector<std::uint64_t> strides = row_major_strides(work.view.info().shape);
+  std::vector<int> reduced = work.along;
+  if (reduced.empty())
+    for (std::size_t d = 0; d < strides.size(); ++d) reduced.push_back(static_cast<int>(d));
+  work.places = place_coordinates(work.options, work.file, work.view, reduced,
+                                  extents_of(strides, reduced), run);
   run_on_all(run.communicator, [&] {
     set_shape(work.file, shape, work.options.storage);
-    require_few(outputs_of(work.file.dataset, work.view.value_type(), work.options), shape,
-                work.options.output);
+    require_few(outputs_of(work.file.dataset, work.view.value_type(), work.options, work.places),
+                shape, work.options.output);
   });
   int axis = 0;
   for (io::CarriedDimension& dimension : work.file.dimensions)

@@ -7,6 +7,7 @@
 #include "pipeline/datasets/dataset_labels.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/output/staged_dataset.hpp"
+#include "pipeline/reduce/place_coordinates.hpp"
 #include "pipeline/reduce/reduce_task.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/reduce.hpp"
@@ -21,6 +22,7 @@ struct LabelReduction {
   DatasetLabels labels;
   io::OutputSpec file;          ///< if results are datasets
   std::vector<int> along = {};  ///< axes, if labels are those of several
+  std::vector<PlaceCoordinate> places = {};
 };
 
 /// Throws where the options don't fit the dataset, or the output can't be written. Collective;

@@ -55,6 +55,7 @@ Value missing_value(const AxisOutput& output, const ReduceOptions& options) {
 /// Returns what stands for a missing value of an output, if that can be.
 Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceOptions& options) {
   const bool is_place = row_of(output.statistic).is_index();
+  if (!output.dimension.empty()) return may_be_missing ? value_for_nothing(output.type) : Value{};
   if (const Value missing = missing_value(output, options); missing != Value{} && !is_place)
     return missing;
   switch (row_of(output.statistic).of_nothing) {
@@ -70,6 +71,19 @@ Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceO
       break;
   }
   return {};
+}
+
+/// Says what places that are coordinates are: "time of the maximum of temperature".
+ChangedText place_text_of(const AxisOutput& output, const io::DatasetText& input) {
+  const std::string prefix = row_of(output.statistic).prefix;
+  ChangedText text;
+  if (input.long_name)
+    text.emplace_back("long_name",
+                      output.dimension + prefix.substr(prefix.find(' ')) + *input.long_name);
+  for (const auto& [name, of] :
+       {std::pair{"units", &output.numbers.units}, std::pair{"calendar", &output.numbers.calendar}})
+    if (!of->empty()) text.emplace_back(name, *of);
+  return text;
 }
 
 /// Says what the numbers of an output mean. `input` is what is true of it of what its input says.
@@ -99,15 +113,28 @@ bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& option
 }
 
 std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
-                                   const ReduceOptions& options) {
+                                   const ReduceOptions& options,
+                                   std::span<const PlaceCoordinate> places) {
   std::vector<AxisOutput> outputs;
-  const bool one = options.statistics.size() + options.quantiles.size() == 1;
+  const bool one = options.statistics.size() + options.quantiles.size() == 1 && places.size() <= 1;
   const auto add = [&](Statistic statistic, std::string_view operation) -> AxisOutput& {
     return outputs.emplace_back(
         AxisOutput{statistic, one ? name : name + '_' + std::string(operation),
                    axis_output_type(statistic, values, options.output_type)});
   };
-  for (const Statistic statistic : options.statistics) add(statistic, name_of(statistic));
+  for (const Statistic statistic : options.statistics) {
+    if (places.empty() || !row_of(statistic).is_index())
+      add(statistic, name_of(statistic));
+    else
+      for (const PlaceCoordinate& place : places) {
+        const std::string operation(name_of(statistic));
+        AxisOutput& output =
+            add(statistic, places.size() == 1 ? operation : operation + '_' + place.name);
+        output.type = place.type;
+        output.dimension = place.name;
+        output.numbers = {{}, place.units, place.calendar, {}};
+      }
+  }
   const Statistic alike =
       gives_elements(options.quantile_method) ? Statistic::min : Statistic::mean;
   for (const double fraction : options.quantiles)
@@ -138,6 +165,10 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
     dataset.dropped_attributes =
         row.is_extremum() ? dropped_of_extrema(view, options) : element_attributes(view);
     dataset.fill_value = fill_value_of(outputs[i], may_be_missing, options);
+    if (!outputs[i].dimension.empty()) {
+      dataset.changed_text = place_text_of(outputs[i], input);
+      continue;
+    }
     io::DatasetText said = input;
     if (!options.times.empty()) dataset.dropped_attributes.emplace_back("units");
     if (std::ranges::count(dataset.dropped_attributes, "units") > 0) said.units.reset();
@@ -150,12 +181,16 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
 }
 
 std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
-                                   const ReduceOptions& options, ArrayOutput& file) {
+                                   const ReduceOptions& options,
+                                   std::span<const PlaceCoordinate> places, ArrayOutput& file) {
   std::vector<AxisTarget> targets;
-  for (std::size_t i = 0; i < outputs.size(); ++i)
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const bool is_place = !outputs[i].dimension.empty();
     targets.push_back({outputs[i].statistic, outputs[i].type, file.writer(i),
                        chosen_zero(outputs[i], options), missing_value(outputs[i], options),
-                       options.min_count});
+                       options.min_count, is_place ? &places[place++ % places.size()] : nullptr});
+  }
   return targets;
 }
 

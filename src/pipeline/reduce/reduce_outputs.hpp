@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
+#include "pipeline/reduce/place_coordinates.hpp"
 #include "warpfold/reduce.hpp"
 
 /// Statistics as the datasets of a file.
@@ -16,9 +18,11 @@ namespace warpfold::pipeline {
 /// Tells whether the results may be of fewer elements than the view has.
 bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options);
 
-/// Names one dataset `name`, or of several statistics and quantiles one for each, after it.
+/// Names one dataset `name`, or of several statistics and quantiles one for each, after it; of
+/// places that are coordinates one for each of these.
 std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
-                                   const ReduceOptions& options);
+                                   const ReduceOptions& options,
+                                   std::span<const PlaceCoordinate> places);
 
 /// Throws a usage Error where outputs have no file, and are more numbers than are reported.
 void require_few(const std::vector<AxisOutput>& outputs, const std::vector<std::uint64_t>& shape,
@@ -31,7 +35,8 @@ void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOpti
 
 /// Tells where this rank writes each output. Collective.
 std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
-                                   const ReduceOptions& options, ArrayOutput& file);
+                                   const ReduceOptions& options,
+                                   std::span<const PlaceCoordinate> places, ArrayOutput& file);
 
 /// Gives the file its datasets; where there is none, the result their numbers. Adds what it took to
 /// `stages`. Collective; throws the same Error on every rank.

@@ -38,6 +38,11 @@ void require_groups(const ReduceOptions& options) {
   if (!options.by.empty() && options.every.is_given())
     throw usage_error("both `by` and `every` are given", "either makes the groups",
                       "Omit one of them.");
+  if (options.places == Places::coordinates && options.axes.empty() &&
+      (options.by.empty() || options.output.path.empty()))
+    throw usage_error("`places` needs an axis, or labels with an output",
+                      "without them places are numbers, which are reported with their indices",
+                      "Name an axis, or omit it.");
   if (!options.every.window.empty()) window_length(options.every.window);
   if (options.complete && options.every.window.empty())
     throw usage_error("`complete` needs windows of time", "other groups are of no length in time",

@@ -58,6 +58,7 @@ class _Reduction(TypedDict, total=False):
     every: int | str | None
     complete: bool
     min_count: int | None
+    places: Literal["indices", "coordinates"] | None
     keepdims: bool
     by: str | None
     nan: Literal["propagate", "skip"] | None

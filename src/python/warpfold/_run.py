@@ -172,7 +172,7 @@ def _read(output: str, dataset: str) -> Any:
 
 def reduce_result(ops: Any, by_labels: bool) -> ToResult:
     def chosen(values: dict[str, Any]) -> Any:
-        return next(iter(values.values())) if is_one(ops) else values
+        return next(iter(values.values())) if is_one(ops) and len(values) == 1 else values
 
     def to_result(values: dict[Any, Any], output: Optional[str]) -> Any:
         if by_labels:

@@ -93,7 +93,7 @@ COMMANDS = [
     "reduce in.h5 plain --axis 1 --weights weights -o out",
     "reduce in.h5 plain --axis 1 --times big -o out",
     "reduce in.h5 zipped --axis 0 -o out",
-    "reduce in.h5 dated date --axis date --ops min,argmax,count",
+    "reduce in.h5 dated date --axis date --ops min,argmax,count --places coordinates",
     "reduce in.h5 dated --axis 0 --every month --ops mean,max",
     "reduce in.h5 plain --axis 0 --by seasons --ops std,q0.999,argmin",
     "reduce in.h5 wild --axis 0,1",
