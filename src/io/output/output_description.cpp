@@ -7,12 +7,11 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
-#include "core/numeric/rounding.hpp"
 #include "core/values/byte_order.hpp"
 #include "core/values/decoding.hpp"
 #include "core/values/ordered_key.hpp"
+#include "core/values/value_element.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/dimensions.hpp"
@@ -27,13 +26,9 @@ namespace warpfold::io {
 namespace {
 
 void write_fill_value(const OutputDataset& wanted, hid_t dataset, const std::string& problem) {
-  if (std::holds_alternative<std::monostate>(wanted.fill_value)) return;
+  if (wanted.fill_value == Value{}) return;
   visit_element_type(wanted.format.type, [&](auto element) {
-    using Element = decltype(element);
-    if constexpr (is_floating_element<Element>)
-      element = output_element<Element>(std::get<double>(wanted.fill_value));
-    else
-      element = static_cast<Element>(std::get<int128>(wanted.fill_value));
+    element = element_of<decltype(element)>(wanted.fill_value);
     if (wanted.format.order != native_byte_order) element = byte_swapped(element);
     add_fill_value(dataset, reinterpret_cast<const std::byte*>(&element), problem);
   });

@@ -5,12 +5,11 @@
 #include <memory>
 #include <span>
 #include <utility>
-#include <variant>
 
 #include "core/base/text.hpp"
 #include "core/layout/partition.hpp"
-#include "core/numeric/rounding.hpp"
 #include "core/values/ordered_key.hpp"
+#include "core/values/value_element.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/run/collective.hpp"
@@ -197,10 +196,8 @@ std::vector<Value> ArrayOutput::values(std::size_t dataset) const {
     const auto value_of = [&](auto each) {
       return value_of_bits(value_bits(each), spec.format.type);
     };
-    Value fill = spec.fill_value;
-    if constexpr (is_floating_element<decltype(element)>)
-      if (const auto* real = std::get_if<double>(&fill))
-        fill = value_of(output_element<decltype(element)>(*real));
+    Value fill;
+    if (spec.fill_value != fill) fill = value_of(element_of<decltype(element)>(spec.fill_value));
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::memcpy(static_cast<void*>(&element), bytes + i * sizeof(element), sizeof(element));
       if (const Value value = value_of(element); value != fill) values[i] = value;

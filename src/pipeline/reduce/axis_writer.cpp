@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <variant>
 
-#include "core/numeric/rounding.hpp"
 #include "core/results/statistic_table.hpp"
+#include "core/values/value_element.hpp"
 #include "mpi/agreement.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -86,12 +85,7 @@ std::uint64_t AxisWriter::replace_small(std::uint64_t fewest, const Value& repla
   std::uint64_t found = 0;
   visit_element_type(type, [&](auto zero) {
     using Out = decltype(zero);
-    Out element{};
-    if (const auto* real = std::get_if<double>(&replacement)) {
-      if constexpr (is_floating_element<Out>) element = output_element<Out>(*real);
-    } else if (const auto* integer = std::get_if<int128>(&replacement)) {
-      element = output_element<Out>(*integer);
-    }
+    const auto element = element_of<Out>(replacement);
     for (std::size_t at = 0; at < elements.size(); at += sizeof(Out)) {
       const AxisCounts& counts = totals.parts().counts[place + at / sizeof(Out)];
       const std::uint64_t skipped = options_.nan == NanPolicy::skip ? counts.nan : 0;

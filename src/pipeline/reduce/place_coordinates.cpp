@@ -5,26 +5,14 @@
 #include <cstring>
 #include <variant>
 
-#include "core/numeric/rounding.hpp"
 #include "core/results/statistic_table.hpp"
 #include "core/values/ordered_key.hpp"
+#include "core/values/value_element.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
-namespace {
-
-template <class Element>
-Element element_of(const Value& value) {
-  if (const auto* real = std::get_if<double>(&value))
-    if constexpr (is_floating_element<Element>) return output_element<Element>(*real);
-  if (const auto* integer = std::get_if<int128>(&value)) return output_element<Element>(*integer);
-  return {};
-}
-
-}  // namespace
-
 std::vector<std::byte> PlaceCoordinate::at(std::span<const std::byte> places) const {
   const std::size_t count = places.size() / sizeof(std::int64_t);
   std::vector<std::byte> elements(count * size_of(type));
@@ -53,6 +41,7 @@ std::vector<PlaceCoordinate> place_coordinates(const ReduceOptions& options, io:
   run_on_root(run.communicator, [&] {
     file.shape = view.info().shape;
     file.added.reset();
+    file.note = nullptr;
     const std::vector<ReportedCoordinate> all = io::coordinates_of(file);
     for (std::size_t i = 0; i < found.size(); ++i) {
       const ReportedCoordinate& of = all[static_cast<std::size_t>(dimensions[i])];

@@ -20,7 +20,7 @@ struct PlaceCoordinate {
   std::string units;     ///< CF's attribute; on the root
   std::string calendar;  ///< likewise
   ElementType type = ElementType::f64;
-  std::uint64_t stride = 1;         ///< of the dimension's indices in flat ones
+  std::uint64_t stride = 1;         ///< stride of the dimension's indices in flat ones
   std::vector<std::uint64_t> bits;  ///< value_bits() of each index
 
   /// Returns elements for places, which are flat indices of i64: value_for_nothing() for -1.
