@@ -16,7 +16,8 @@ class CudaBackend final : public Backend {
       : device_(options.device, options.memory_bytes, options.sharing_processes) {
     device_.activate();
     description_ = properties_of(options.device).name;
-    kernels::resident_reduce_blocks(ElementType::f64);  // throws where no device code fits the GPU
+    // Throws where no device code fits the GPU.
+    kernels::resident_reduce_blocks(ElementType::f64, {}, kernels::suitable_arithmetic());
   }
 
   std::string name() const override { return "cuda"; }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
@@ -18,6 +19,7 @@
 #include "cuda/support/drive_engines.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -30,6 +32,7 @@ constexpr ReduceNeeds moments{.sum = true, .squares = true, .extrema = true};
 constexpr ReduceNeeds all_needs[] = {{}, sum_only, extrema_only, moments, everything};
 
 /// A reduction by one DeviceReduce after the other of the same kind finds what the last one left.
+/// Both arithmetics of sums have the same results.
 class ArrayReduce {
  public:
   Accumulator operator()(const std::vector<std::byte>& bytes, ElementFormat format,
@@ -37,14 +40,18 @@ class ArrayReduce {
     const std::size_t shift = offset * size_of(format.type);
     const DeviceBuffer memory(bytes.size() + shift);
     copy_to_device(memory.data() + shift, bytes.data(), bytes.size(), stream_.get());
-    reduce_.start(memory.data() + shift, bytes.size() / size_of(format.type), format, needs,
-                  first_index, stream_.get());
-    return reduce_.result();
+    const std::uint64_t count = bytes.size() / size_of(format.type);
+    doubles_.start(memory.data() + shift, count, format, needs, first_index, stream_.get());
+    const Accumulator result = doubles_.result();
+    integers_.start(memory.data() + shift, count, format, needs, first_index, stream_.get());
+    expect_equal(integers_.result(), result, "by integers");
+    return result;
   }
 
  private:
   Stream stream_;
-  DeviceReduce reduce_;
+  DeviceReduce doubles_{kernels::Arithmetic::doubles};
+  DeviceReduce integers_{kernels::Arithmetic::integers};
 };
 
 class CudaDeviceReduce : public ::testing::TestWithParam<ElementType> {
@@ -192,6 +199,47 @@ INSTANTIATE_TEST_SUITE_P(Types, CudaDeviceReduceOfFloats,
                                            ElementType::f64),
                          type_name);
 
+using CudaReduceLimits = GpuTest;
+
+TEST_F(CudaReduceLimits, DigitsOfABlockAreMovedBeforeTheyOverflow) {
+  const double subnormal = std::bit_cast<double>((std::uint64_t{1} << 52) - 1);
+  const std::vector<double> elements(256 * (2048 + 2048 + 100) + 3, subnormal);
+  const Stream stream;
+  const DeviceBuffer memory(elements.size() * sizeof(double));
+  copy_to_device(memory.data(), elements.data(), memory.size(), stream.get());
+  ReduceState state(1);
+  kernels::reduce({.elements = memory.data(),
+                   .count = elements.size(),
+                   .format = {ElementType::f64, native_byte_order},
+                   .needs = sum_only,
+                   .arithmetic = kernels::Arithmetic::integers,
+                   .first_index = 0,
+                   .totals = state.totals(),
+                   .block_extrema = state.block_extrema(),
+                   .blocks = 1},
+                  stream.get());
+  auto sum = downloaded_value<kernels::ReduceTotals>(state.totals(), stream.get()).total.sum;
+  sum.normalize();
+  ExactSum expected{};
+  for (std::size_t i = 0; i < elements.size(); ++i) expected.add(subnormal);
+  expected.normalize();
+  EXPECT_EQ(limbs_of(sum), limbs_of(expected));
+}
+
+using CudaReduceArithmetic = GpuTest;
+
+TEST_F(CudaReduceArithmetic, TheEnvironmentNamesIt) {
+  constexpr const char* variable = "WARPFOLD_SUMS";
+  setenv(variable, "integers", 1);
+  EXPECT_EQ(kernels::suitable_arithmetic(), kernels::Arithmetic::integers);
+  setenv(variable, "doubles", 1);
+  EXPECT_EQ(kernels::suitable_arithmetic(), kernels::Arithmetic::doubles);
+  setenv(variable, "floats", 1);
+  EXPECT_THROW(kernels::suitable_arithmetic(), Error);
+  unsetenv(variable);
+  EXPECT_NO_THROW(kernels::suitable_arithmetic());
+}
+
 using CudaLongReduce = GpuTest;
 
 /// `count` bytes of `value`, but the last, which is `last`; aligned to a byte only.
@@ -232,6 +280,7 @@ TEST_F(CudaLongReduce, TakesWhatOneLaunchCannot) {
                    .count = count,
                    .format = {ElementType::u8, native_byte_order},
                    .needs = everything,
+                   .arithmetic = kernels::Arithmetic::doubles,
                    .first_index = 0,
                    .totals = state.totals(),
                    .block_extrema = state.block_extrema(),
