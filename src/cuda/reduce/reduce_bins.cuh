@@ -201,8 +201,7 @@ class BinnedSums : public SumsWithoutWindow<T> {
 };
 
 /// The same for doubles: of bins of 16 orders a warp has as many as shared memory holds, from some
-/// exponent on. Elements outside, and subnormal ones, go to digits that the threads of the block
-/// share.
+/// exponent on. Elements outside go to digits that the threads of the block share.
 template <>
 class BinnedSums<double> : public SumsWithoutWindow<double> {
   static constexpr int bins = 9;
@@ -257,21 +256,10 @@ class BinnedSums<double> : public SumsWithoutWindow<double> {
   }
 
   __device__ void add(const Tile& tile) {
-    const auto elements = tile.elements();
-#pragma unroll
-    for (unsigned i = 0; i < Tile::size; ++i) {
-      const Words x = words_of(elements[i]);
-      const std::uint32_t above = x.magnitude() - first_word_;
-      const bool zero = !holds(x);
-      const std::int32_t power = zero ? 0 : signed_power(x.high, (above >> 20) % bin_orders);
-      // The lower word counts as a signed one.
-      const std::uint32_t high = significand_of<20>(x.high) + (x.low >> 31);
-      Bin& own = shared_.bin[zero ? 0 : above >> 24][own_];
-      Bin sum = own;
-      add_product(sum.low, static_cast<std::int32_t>(x.low), power);
-      add_product(sum.high, static_cast<std::int32_t>(high), power);
-      own = sum;
-    }
+    if (first_ == lowest)
+      add_to_bins<true>(tile);
+    else
+      add_to_bins<false>(tile);
   }
 
   /// Moves what may overflow to the block's sums. By all lanes of the warp.
@@ -297,7 +285,7 @@ class BinnedSums<double> : public SumsWithoutWindow<double> {
   }
 
  private:
-  static constexpr int lowest = 1;
+  static constexpr int lowest = 0;
   static constexpr int highest = non_finite_field - orders;
   /// A bin takes 2^17 lower words of up to 2^31 times 2^15.
   static constexpr std::uint32_t flush_tiles = (std::uint32_t{1} << 16) / Tile::size;
@@ -321,6 +309,30 @@ class BinnedSums<double> : public SumsWithoutWindow<double> {
   }
 
   __device__ static int exponent_of(int first, int bin) { return first - 1075 + bin_orders * bin; }
+
+  /// With the lowest bins, elements may be subnormal. They have the unit of exponent 1, which is
+  /// twice that of exponent 0.
+  template <bool Lowest>
+  __device__ void add_to_bins(const Tile& tile) {
+    const auto elements = tile.elements();
+#pragma unroll
+    for (unsigned i = 0; i < Tile::size; ++i) {
+      const Words x = words_of(elements[i]);
+      const std::uint32_t above = x.magnitude() - first_word_;
+      const bool zero = !holds(x);
+      const bool subnormal = Lowest && x.field() == 0;
+      const std::uint32_t shift = subnormal ? 1 : (above >> 20) % bin_orders;
+      const std::int32_t power = zero ? 0 : signed_power(x.high, shift);
+      // The lower word counts as a signed one.
+      const std::uint32_t high =
+          (subnormal ? x.magnitude() : significand_of<20>(x.high)) + (x.low >> 31);
+      Bin& own = shared_.bin[zero ? 0 : above >> 24][own_];
+      Bin sum = own;
+      add_product(sum.low, static_cast<std::int32_t>(x.low), power);
+      add_product(sum.high, static_cast<std::int32_t>(high), power);
+      own = sum;
+    }
+  }
 
   __device__ void set_first(int first) {
     first_ = first;
