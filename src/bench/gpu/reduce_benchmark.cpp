@@ -21,9 +21,7 @@ using kernels::Pattern;
 /// Up to this size the time to a value on the host is measured too.
 constexpr std::uint64_t largest_latency_size = std::uint64_t{4} << 20;
 
-const std::vector<std::string> usual_kernels{"fold", "CUB", "CUB gpu_to_gpu", "read", "copy"};
-const std::vector<std::string> all_kernels{"fold",           "doubles", "integers", "CUB",
-                                           "CUB gpu_to_gpu", "read",    "copy"};
+const std::vector<std::string> all_kernels{"fold", "CUB", "CUB gpu_to_gpu", "read", "copy"};
 
 struct Operation {
   std::string name;
@@ -73,7 +71,7 @@ class ReduceCase {
         group_("reduce " + std::string(name_of(chosen.type)) + ' ' + chosen.data),
         operations_(chosen_names("operation", settings.operations, {"sum", "statistics", "extrema"},
                                  {"sum", "statistics"})),
-        kernels_(chosen_names("kernel", settings.kernels, all_kernels, usual_kernels)),
+        kernels_(chosen_names("kernel", settings.kernels, all_kernels, all_kernels)),
         plan_(plan_sizes(sizes_or_usual(settings.sizes), 2, rig.memory_bytes(), rotation_bytes)) {
     rig_.on_every_rank([&] { prepare(pattern_named(chosen.data)); });
   }
@@ -118,32 +116,20 @@ class ReduceCase {
     std::vector<Candidate> candidates;
     for (const Operation& operation : operations())
       if (contains(kernels_, "fold") && contains(operations_, operation.name))
-        candidates.push_back(
-            reduce(size, operation, "fold", std::make_shared<cuda::DeviceReduce>()));
+        candidates.push_back(reduce(size, operation, std::make_shared<cuda::DeviceReduce>()));
     if (contains(kernels_, "CUB")) candidates.push_back(cub(size));
-    if (type_ == ElementType::f32 || type_ == ElementType::f64)
-      add_of_wide_floats(size, candidates);
+    if (contains(kernels_, "CUB gpu_to_gpu") && size_of(type_) > 2 && is_floating(type_))
+      candidates.push_back(
+          cub(size, "CUB gpu_to_gpu", cub_gpu_to_gpu_sum(type_), type_, cub_guarantee_absence()));
     if (contains(kernels_, "read")) candidates.push_back(read(size));
     if (contains(kernels_, "copy"))
       candidates.push_back(rig_.copy(row(size, "copy", "copy"), target_, input_, windows(size)));
     return candidates;
   }
 
-  void add_of_wide_floats(std::size_t size, std::vector<Candidate>& candidates) {
-    using cuda::kernels::Arithmetic;
-    for (const auto& [name, arithmetic] :
-         {std::pair{"doubles", Arithmetic::doubles}, std::pair{"integers", Arithmetic::integers}})
-      if (contains(kernels_, name))
-        candidates.push_back(reduce(size, operations().front(), name,
-                                    std::make_shared<cuda::DeviceReduce>(arithmetic)));
-    if (contains(kernels_, "CUB gpu_to_gpu"))
-      candidates.push_back(
-          cub(size, "CUB gpu_to_gpu", cub_gpu_to_gpu_sum(type_), type_, cub_guarantee_absence()));
-  }
-
-  Candidate reduce(std::size_t size, const Operation& operation, const std::string& kernel,
+  Candidate reduce(std::size_t size, const Operation& operation,
                    const std::shared_ptr<cuda::DeviceReduce>& device_reduce) {
-    Candidate candidate{row(size, operation.name, kernel)};
+    Candidate candidate{row(size, operation.name, "fold")};
     const ReduceNeeds needs = needs_of(operation.statistics, type_);
     candidate.run = [=, this, elements = candidate.row.elements,
                      windows = windows(size)](std::uint64_t launch) {
@@ -215,7 +201,7 @@ class ReduceCase {
     std::vector<Candidate> candidates;
     if (contains(kernels_, "fold")) {
       const auto device_reduce = std::make_shared<cuda::DeviceReduce>();
-      candidates.push_back(to_host(reduce(size, operations().front(), "fold", device_reduce),
+      candidates.push_back(to_host(reduce(size, operations().front(), device_reduce),
                                    [device_reduce] { device_reduce->result(); }));
     }
     if (contains(kernels_, "CUB")) {

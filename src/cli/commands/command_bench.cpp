@@ -144,7 +144,7 @@ class BenchCommand : public MeasuringCommand {
         "subnormal, largest, tails",
         [this](const std::string& text) { settings_.data = parse_names("--data", text); });
     add_kernels(
-        "Kernels to compare; of reduce fold, doubles, integers, CUB, CUB gpu_to_gpu, read, copy, "
+        "Kernels to compare; of reduce fold, CUB, CUB gpu_to_gpu, read, copy, "
         "of scan registers, reproducible, CUB, CUB run_to_run, copy, of histogram, select and axes "
         "warpfold, CUB, read, copy, of labels warpfold, atomics, read, copy, of collectives "
         "reduce, scan, fast, copy, of ingest H5Dread, warpfold, attributes, where, mask, weights, "

@@ -16,8 +16,7 @@ class CudaBackend final : public Backend {
       : device_(options.device, options.memory_bytes, options.sharing_processes) {
     device_.activate();
     description_ = properties_of(options.device).name;
-    // Throws where no device code fits the GPU.
-    kernels::resident_reduce_blocks(ElementType::f64, {}, kernels::suitable_arithmetic());
+    kernels::resident_reduce_blocks(ElementType::f64);  // throws where no device code fits the GPU
   }
 
   std::string name() const override { return "cuda"; }

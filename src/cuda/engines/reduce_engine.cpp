@@ -20,7 +20,6 @@ class ReduceStage final : public SlabStage {
          .count = slab.count,
          .format = slab.format,
          .needs = needs_,
-         .arithmetic = arithmetic_,
          .first_index = slab.first_index,
          .totals = state_.totals(),
          .block_extrema = state_.block_extrema(),
@@ -39,7 +38,6 @@ class ReduceStage final : public SlabStage {
 
  private:
   ReduceNeeds needs_;
-  kernels::Arithmetic arithmetic_ = kernels::suitable_arithmetic();
   ReduceState state_;
 };
 
@@ -49,8 +47,7 @@ class ReduceBlocks {
   ReduceBlocks(const StagingPlan& plan, ReduceNeeds needs)
       : value_type_(plan.decoding.value_type(plan.format.type)),
         resident_(kernels::resident_reduce_blocks(
-                      value_type_, plan.decoding.trivial() ? needs : kernels::needs_of_selected,
-                      kernels::suitable_arithmetic()) *
+                      value_type_, plan.decoding.trivial() ? needs : kernels::needs_of_selected) *
                   multiprocessors()) {}
 
   int of_bytes(std::uint64_t value_bytes) const {

@@ -16,9 +16,8 @@ constexpr int looks_for_the_result = 4096;
 
 }  // namespace
 
-DeviceReduce::DeviceReduce(kernels::Arithmetic arithmetic)
-    : arithmetic_(arithmetic),
-      multiprocessors_(multiprocessors()),
+DeviceReduce::DeviceReduce()
+    : multiprocessors_(multiprocessors()),
       state_(kernels::max_resident_reduce_blocks * multiprocessors_) {}
 
 DeviceReduce::~DeviceReduce() {
@@ -36,7 +35,6 @@ void DeviceReduce::start(const void* elements, std::uint64_t count, ElementForma
                    .count = count,
                    .format = format,
                    .needs = needs,
-                   .arithmetic = arithmetic_,
                    .first_index = first_index,
                    .totals = state_.totals(),
                    .block_extrema = state_.block_extrema(),
@@ -63,8 +61,8 @@ int DeviceReduce::resident_blocks(ElementType type, const ReduceNeeds& needs) {
                                              (needs.squares ? 4 : 0) + (needs.extrema ? 8 : 0));
   int& blocks = resident_blocks_[static_cast<std::size_t>(type)][kind];
   if (blocks == 0)
-    blocks = std::min(kernels::resident_reduce_blocks(type, needs, arithmetic_) * multiprocessors_,
-                      state_.blocks());
+    blocks =
+        std::min(kernels::resident_reduce_blocks(type, needs) * multiprocessors_, state_.blocks());
   return blocks;
 }
 

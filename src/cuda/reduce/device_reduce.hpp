@@ -51,7 +51,7 @@ Accumulator needed_parts(const Accumulator& total, const ReduceNeeds& needs);
 /// whenever it is used. One reduction at a time.
 class DeviceReduce {
  public:
-  explicit DeviceReduce(kernels::Arithmetic arithmetic = kernels::suitable_arithmetic());
+  DeviceReduce();
   ~DeviceReduce();
   DeviceReduce(const DeviceReduce&) = delete;
   DeviceReduce& operator=(const DeviceReduce&) = delete;
@@ -72,7 +72,6 @@ class DeviceReduce {
 
   static constexpr std::size_t kinds_of_needs = 16;
 
-  kernels::Arithmetic arithmetic_;
   int multiprocessors_;
   /// The device's blocks, by element type and needs; 0 where not requested yet.
   std::array<std::array<int, kinds_of_needs>, std::size(all_element_types)> resident_blocks_{};

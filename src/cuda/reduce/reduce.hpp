@@ -14,17 +14,6 @@ namespace warpfold::cuda::kernels {
 inline constexpr int reduce_threads = 256;
 inline constexpr int max_resident_reduce_blocks = 2048 / reduce_threads;
 
-/// The arithmetic of sums of f32 and f64; the results are the same.
-enum class Arithmetic : std::uint8_t {
-  doubles,
-  integers  ///< and f32: no FP64 instruction
-};
-
-/// Returns what suits the current device: integers where FP64 operations take much longer than
-/// those of f32. The environment variable WARPFOLD_SUMS (`doubles` or `integers`) overrides it.
-/// Throws Error where it has another value.
-Arithmetic suitable_arithmetic();
-
 struct BlockExtrema {
   Extremum minimum;
   Extremum maximum;
@@ -50,7 +39,6 @@ struct ReduceArguments {
   std::uint64_t count;
   ElementFormat format;
   ReduceNeeds needs;
-  Arithmetic arithmetic;
   std::uint64_t first_index;    ///< the first element's flat index, or its place among `indices`
   ReduceTotals* totals;         ///< in device memory
   BlockExtrema* block_extrema;  ///< in device memory, one for each block
@@ -68,7 +56,7 @@ struct ReduceArguments {
 
 /// Says how many blocks of reduce() one multiprocessor of the current device holds at once: at most
 /// max_resident_reduce_blocks.
-int resident_reduce_blocks(ElementType type, ReduceNeeds needs, Arithmetic arithmetic);
+int resident_reduce_blocks(ElementType type, ReduceNeeds needs = {});
 
 /// Returns how many blocks are worth starting for an array of so many bytes, given how many the
 /// device holds at once.
@@ -86,6 +74,6 @@ template <class T>
 void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream);
 
 template <class T>
-int resident_reduce_blocks_of(const ReduceNeeds& needs, Arithmetic arithmetic);
+int resident_reduce_blocks_of(const ReduceNeeds& needs);
 
 }  // namespace warpfold::cuda::kernels

@@ -4,6 +4,6 @@ namespace warpfold::cuda::kernels {
 
 template void reduce_elements<double>(const ReduceArguments&, cudaStream_t);
 
-template int resident_reduce_blocks_of<double>(const ReduceNeeds&, Arithmetic);
+template int resident_reduce_blocks_of<double>(const ReduceNeeds&);
 
 }  // namespace warpfold::cuda::kernels

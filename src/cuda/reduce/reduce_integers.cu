@@ -4,7 +4,7 @@ namespace warpfold::cuda::kernels {
 
 #define WARPFOLD_INSTANTIATE(T)                                           \
   template void reduce_elements<T>(const ReduceArguments&, cudaStream_t); \
-  template int resident_reduce_blocks_of<T>(const ReduceNeeds&, Arithmetic)
+  template int resident_reduce_blocks_of<T>(const ReduceNeeds&)
 
 WARPFOLD_INSTANTIATE(std::int8_t);
 WARPFOLD_INSTANTIATE(std::uint8_t);

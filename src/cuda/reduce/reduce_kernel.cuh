@@ -19,9 +19,6 @@ namespace warpfold::cuda::kernels {
 struct SumReduce {
   static constexpr ReduceNeeds needs{true, false, false, false};
 };
-struct IntegerSumReduce {
-  static constexpr ReduceNeeds needs{true, false, false, false};
-};
 struct ExtremaReduce {
   static constexpr ReduceNeeds needs{false, false, false, true};
 };
@@ -35,41 +32,35 @@ struct SelectedReduce {
   static constexpr ReduceNeeds needs = needs_of_selected;
 };
 
-template <class T, class Visitor>
-decltype(auto) visit_reduce(const ReduceNeeds& needs, [[maybe_unused]] Arithmetic arithmetic,
-                            Visitor&& visitor) {
+template <class Visitor>
+decltype(auto) visit_reduce(const ReduceNeeds& needs, Visitor&& visitor) {
   if (needs.absolute) return visitor(WholeReduce{});
   if (needs.squares || (needs.sum && needs.extrema)) return visitor(MomentsReduce{});
   if (needs.extrema) return visitor(ExtremaReduce{});
-  if constexpr (std::is_floating_point_v<T>)
-    if (arithmetic == Arithmetic::integers) return visitor(IntegerSumReduce{});
   return visitor(SumReduce{});
 }
 
 /// Returns the type of a thread's sums. settle() comes every settle_tiles tiles, and last.
-template <class T, class Reduce>
+template <class T, ReduceNeeds needs>
 constexpr auto sums_type() {
-  constexpr ReduceNeeds needs = Reduce::needs;
-  if constexpr (std::is_same_v<Reduce, IntegerSumReduce>)
-    return std::type_identity<BinnedSums<T>>{};
-  else if constexpr (std::is_integral_v<T>)
+  if constexpr (std::is_integral_v<T>)
     return std::type_identity<IntegerSums<T, needs>>{};
+  else if constexpr (std::is_floating_point_v<T> && needs.sum && !needs.squares)
+    return std::type_identity<BinnedSums<T>>{};
   else if constexpr (needs.sum)
     return std::type_identity<FloatSums<T, needs>>{};
   else
     return std::type_identity<NonFiniteCounts<T>>{};
 }
 
-template <class T, class Reduce>
-using Sums = typename decltype(sums_type<T, Reduce>())::type;
+template <class T, ReduceNeeds needs>
+using Sums = typename decltype(sums_type<T, needs>())::type;
 
 /// One thread's part of a reduction. All functions by all threads of the block.
-template <class T, class Reduce>
+template <class T, ReduceNeeds needs>
 class ThreadReduce {
-  static constexpr ReduceNeeds needs = Reduce::needs;
-
  public:
-  using Shared = typename Sums<T, Reduce>::Shared;
+  using Shared = typename Sums<T, needs>::Shared;
 
   __device__ ThreadReduce(const ReduceShare& share, BlockTotals& block, Shared& shared)
       : block_(block), share_(share), sums_(block, shared) {}
@@ -115,7 +106,7 @@ class ThreadReduce {
 
   BlockTotals& block_;
   ThreadShare<T> share_;
-  Sums<T, Reduce> sums_;
+  Sums<T, needs> sums_;
   ThreadExtrema<T> extrema_;
 };
 
@@ -129,22 +120,22 @@ constexpr int blocks_per_multiprocessor() {
   return blocks;
 }
 
-template <class T, class Reduce>
+template <class T, ReduceNeeds needs>
 __device__ void reduce_share(const ReduceShare& share) {
   __shared__ BlockTotals block;
-  __shared__ typename ThreadReduce<T, Reduce>::Shared shared;
-  block.clear(Reduce::needs);
-  ThreadReduce<T, Reduce> reduce(share, block, shared);
+  __shared__ typename ThreadReduce<T, needs>::Shared shared;
+  block.clear(needs);
+  ThreadReduce<T, needs> reduce(share, block, shared);
   reduce.absorb();
   reduce.flush();
   __syncthreads();
-  finish_block<Reduce::needs>(share, block);
+  finish_block<needs>(share, block);
 }
 
 template <class T, class Reduce>
 __global__ void __launch_bounds__(reduce_threads, (blocks_per_multiprocessor<T, Reduce::needs>()))
     reduce_kernel(const ReduceShare share) {
-  reduce_share<T, Reduce>(share);
+  reduce_share<T, Reduce::needs>(share);
 }
 
 template <class T>
@@ -190,7 +181,7 @@ __global__ void __launch_bounds__(reduce_threads,
                         std::min(maximum, selected - std::min(first, selected)));
   }
   __syncthreads();
-  reduce_share<T, SelectedReduce>(share);
+  reduce_share<T, SelectedReduce::needs>(share);
 }
 
 template <class T>
@@ -203,7 +194,7 @@ void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
       launch("starting the reduction on the GPU", reduce_selected_kernel<T>,
              {blocks, reduce_threads, stream}, arguments, first, maximum);
   } else {
-    visit_reduce<T>(arguments.needs, arguments.arithmetic, [&](auto kind) {
+    visit_reduce(arguments.needs, [&](auto kind) {
       for (std::uint64_t first = 0; first < arguments.count; first += maximum)
         launch("starting the reduction on the GPU", reduce_kernel<T, decltype(kind)>,
                {blocks, reduce_threads, stream},
@@ -213,8 +204,8 @@ void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
 }
 
 template <class T>
-int resident_reduce_blocks_of(const ReduceNeeds& needs, Arithmetic arithmetic) {
-  return visit_reduce<T>(needs, arithmetic, [](auto kind) {
+int resident_reduce_blocks_of(const ReduceNeeds& needs) {
+  return visit_reduce(needs, [](auto kind) {
     int blocks = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reduce_kernel<T, decltype(kind)>,
                                                         reduce_threads, 0),

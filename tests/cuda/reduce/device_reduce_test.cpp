@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
@@ -19,7 +18,6 @@
 #include "cuda/support/drive_engines.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
-#include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
 namespace {
@@ -32,7 +30,6 @@ constexpr ReduceNeeds moments{.sum = true, .squares = true, .extrema = true};
 constexpr ReduceNeeds all_needs[] = {{}, sum_only, extrema_only, moments, everything};
 
 /// A reduction by one DeviceReduce after the other of the same kind finds what the last one left.
-/// Both arithmetics of sums have the same results.
 class ArrayReduce {
  public:
   Accumulator operator()(const std::vector<std::byte>& bytes, ElementFormat format,
@@ -40,18 +37,14 @@ class ArrayReduce {
     const std::size_t shift = offset * size_of(format.type);
     const DeviceBuffer memory(bytes.size() + shift);
     copy_to_device(memory.data() + shift, bytes.data(), bytes.size(), stream_.get());
-    const std::uint64_t count = bytes.size() / size_of(format.type);
-    doubles_.start(memory.data() + shift, count, format, needs, first_index, stream_.get());
-    const Accumulator result = doubles_.result();
-    integers_.start(memory.data() + shift, count, format, needs, first_index, stream_.get());
-    expect_equal(integers_.result(), result, "by integers");
-    return result;
+    reduce_.start(memory.data() + shift, bytes.size() / size_of(format.type), format, needs,
+                  first_index, stream_.get());
+    return reduce_.result();
   }
 
  private:
   Stream stream_;
-  DeviceReduce doubles_{kernels::Arithmetic::doubles};
-  DeviceReduce integers_{kernels::Arithmetic::integers};
+  DeviceReduce reduce_;
 };
 
 class CudaDeviceReduce : public ::testing::TestWithParam<ElementType> {
@@ -216,7 +209,6 @@ TEST_F(CudaReduceLimits, DigitsOfABlockAreMovedBeforeTheyOverflow) {
                    .count = elements.size(),
                    .format = {ElementType::f64, native_byte_order},
                    .needs = sum_only,
-                   .arithmetic = kernels::Arithmetic::integers,
                    .first_index = 0,
                    .totals = state.totals(),
                    .block_extrema = state.block_extrema(),
@@ -228,20 +220,6 @@ TEST_F(CudaReduceLimits, DigitsOfABlockAreMovedBeforeTheyOverflow) {
   for (const double element : elements) expected.add(element);
   expected.normalize();
   EXPECT_EQ(limbs_of(sum), limbs_of(expected));
-}
-
-using CudaReduceArithmetic = GpuTest;
-
-TEST_F(CudaReduceArithmetic, TheEnvironmentNamesIt) {
-  constexpr const char* variable = "WARPFOLD_SUMS";
-  setenv(variable, "integers", 1);
-  EXPECT_EQ(kernels::suitable_arithmetic(), kernels::Arithmetic::integers);
-  setenv(variable, "doubles", 1);
-  EXPECT_EQ(kernels::suitable_arithmetic(), kernels::Arithmetic::doubles);
-  setenv(variable, "floats", 1);
-  EXPECT_THROW(kernels::suitable_arithmetic(), Error);
-  unsetenv(variable);
-  EXPECT_NO_THROW(kernels::suitable_arithmetic());
 }
 
 using CudaLongReduce = GpuTest;
@@ -284,7 +262,6 @@ TEST_F(CudaLongReduce, TakesWhatOneLaunchCannot) {
                    .count = count,
                    .format = {ElementType::u8, native_byte_order},
                    .needs = everything,
-                   .arithmetic = kernels::Arithmetic::doubles,
                    .first_index = 0,
                    .totals = state.totals(),
                    .block_extrema = state.block_extrema(),
