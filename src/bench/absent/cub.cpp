@@ -9,6 +9,10 @@ std::optional<CubSum> cub_sum(ElementType) { return std::nullopt; }
 
 CubLaunch cub_scan(ElementType, ElementType, bool) { return nullptr; }
 
+CubLaunch cub_gpu_to_gpu_sum(ElementType) { return nullptr; }
+
+CubLaunch cub_run_to_run_scan(ElementType, bool) { return nullptr; }
+
 CubLaunch cub_histogram(ElementType, int, double, double) { return nullptr; }
 
 CubLaunch cub_select(ElementType, double) { return nullptr; }

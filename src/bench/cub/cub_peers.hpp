@@ -42,6 +42,19 @@ CubLaunch cub_scan(ElementType input, ElementType output, bool exclusive);
 /// Says how many elements they take.
 std::uint64_t max_cub_scan_elements();
 
+// The following are for f64 and f32; null for other types, and before CUB 3.5.
+
+/// Returns DeviceReduce::Sum that requires `gpu_to_gpu`: the same bits on every GPU.
+CubLaunch cub_gpu_to_gpu_sum(ElementType type);
+
+/// Returns DeviceScan's sums that require `run_to_run`: the same bits in each run on one GPU.
+CubLaunch cub_run_to_run_scan(ElementType type, bool exclusive);
+
+/// Says why there is none of these.
+inline std::string cub_guarantee_absence() {
+  return "requires CUB 3.5 (WARPFOLD_CCCL); " + cub_description();
+}
+
 // The following are for f64, f32 and i32; null for other types, and before CUB 3.0.
 
 /// Returns DeviceHistogram::HistogramEven of bins from `first` to `end`, whose 32-bit counters are

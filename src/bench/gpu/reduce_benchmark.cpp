@@ -1,3 +1,4 @@
+#include <bit>
 #include <memory>
 
 #include "bench/cub/cub_peers.hpp"
@@ -20,7 +21,7 @@ using kernels::Pattern;
 /// Up to this size the time to a value on the host is measured too.
 constexpr std::uint64_t largest_latency_size = std::uint64_t{4} << 20;
 
-const std::vector<std::string> all_kernels{"fold", "CUB", "read", "copy"};
+const std::vector<std::string> all_kernels{"fold", "CUB", "CUB gpu_to_gpu", "read", "copy"};
 
 struct Operation {
   std::string name;
@@ -117,6 +118,9 @@ class ReduceCase {
       if (contains(kernels_, "fold") && contains(operations_, operation.name))
         candidates.push_back(reduce(size, operation, std::make_shared<cuda::DeviceReduce>()));
     if (contains(kernels_, "CUB")) candidates.push_back(cub(size));
+    if (contains(kernels_, "CUB gpu_to_gpu") && size_of(type_) > 2 && is_floating(type_))
+      candidates.push_back(
+          cub(size, "CUB gpu_to_gpu", cub_gpu_to_gpu_sum(type_), type_, cub_guarantee_absence()));
     if (contains(kernels_, "read")) candidates.push_back(read(size));
     if (contains(kernels_, "copy"))
       candidates.push_back(rig_.copy(row(size, "copy", "copy"), target_, input_, windows(size)));
@@ -141,20 +145,44 @@ class ReduceCase {
   }
 
   Candidate cub(std::size_t size) {
-    Candidate candidate{row(size, "sum", "CUB")};
     const auto sum = cub_sum(type_);
-    if (!sum) {
-      candidate.row.note = cub_absence();
+    return cub(size, "CUB", sum ? sum->launch : nullptr, sum ? sum->output : type_, cub_absence());
+  }
+
+  Candidate cub(std::size_t size, const std::string& kernel, const CubLaunch& launch_sum,
+                ElementType output, const std::string& absence) {
+    Candidate candidate{row(size, "sum", kernel)};
+    if (launch_sum == nullptr) {
+      candidate.row.note = absence;
       return candidate;
     }
-    const CubRun run(sum->launch, candidate.row.elements, rig_.stream());
+    const CubRun run(launch_sum, candidate.row.elements, rig_.stream());
     candidate.run = [=, this, windows = windows(size)](std::uint64_t launch) {
       run(input_.data() + windows.offset(launch), result_.data());
     };
     candidate.run(0);
-    const auto bits = cuda::downloaded_value<std::uint64_t>(result_.data(), rig_.stream());
-    judge_sum(candidate.row, bits, type_, sum->output, exact_[size]);
+    judge_sum(candidate.row, result_bits(), type_, output, exact_[size]);
+    if (is_floating(type_))
+      candidate.row.check =
+          adds_steps(run, candidate.row.elements, output) ? Check::right : Check::wrong;
     return candidate;
+  }
+
+  std::uint64_t result_bits() const {
+    return cuda::downloaded_value<std::uint64_t>(result_.data(), rig_.stream());
+  }
+
+  /// Tells whether a sum is right on data whose partial sums are exact.
+  bool adds_steps(const CubRun& run, std::uint64_t elements, ElementType output) {
+    kernels::fill(target_.data(), type_, Pattern::steps, elements, 1, rig_.stream());
+    run(target_.data(), result_.data());
+    const std::uint64_t bits = result_bits();
+    const double sum = output == ElementType::f64
+                           ? std::bit_cast<double>(bits)
+                           : std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    cuda::DeviceReduce reduce;
+    reduce.start(target_.data(), elements, {type_}, {true}, 0, rig_.stream());
+    return reduce.result().sum.rounded() == sum;
   }
 
   Candidate read(std::size_t size) {

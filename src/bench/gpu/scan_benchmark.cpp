@@ -17,7 +17,8 @@ namespace {
 
 using kernels::Pattern;
 
-const std::vector<std::string> all_kernels{"registers", "reproducible", "CUB", "copy"};
+const std::vector<std::string> all_kernels{"registers", "reproducible", "CUB", "CUB run_to_run",
+                                           "copy"};
 
 struct Operation {
   std::string_view name;
@@ -139,7 +140,16 @@ class ScanCase {
       if (operation.operation != ScanOperation::sum) continue;
       if (types_.floating() && contains(kernels_, "reproducible"))
         claims.push_back({reproducible(size, operation), operation});
-      if (contains(kernels_, "CUB")) claims.push_back({cub(size, operation), operation});
+      if (contains(kernels_, "CUB"))
+        claims.push_back(
+            {cub(size, operation, "CUB", cub_scan(types_.input, types_.output, operation.exclusive),
+                 cub_absence()),
+             operation});
+      if (types_.floating() && contains(kernels_, "CUB run_to_run"))
+        claims.push_back(
+            {cub(size, operation, "CUB run_to_run",
+                 cub_run_to_run_scan(types_.input, operation.exclusive), cub_guarantee_absence()),
+             operation});
     }
     if (types_.floating())
       check_floats(claims, size);
@@ -196,11 +206,11 @@ class ScanCase {
     return candidate;
   }
 
-  Candidate cub(std::size_t size, const Operation& operation) {
-    Candidate candidate{row(size, operation.name, "CUB")};
-    const CubLaunch launch_scan = cub_scan(types_.input, types_.output, operation.exclusive);
+  Candidate cub(std::size_t size, const Operation& operation, std::string_view kernel,
+                const CubLaunch& launch_scan, const std::string& absence) {
+    Candidate candidate{row(size, operation.name, kernel)};
     if (launch_scan == nullptr) {
-      candidate.row.note = cub_absence();
+      candidate.row.note = absence;
       return candidate;
     }
     if (candidate.row.elements > max_cub_scan_elements()) {

@@ -94,7 +94,7 @@ struct Result {
   RunReport run;
   DeviceFacts device;  ///< empty without a GPU
   std::vector<Row> rows;
-  std::uint64_t wrong = 0;  ///< rows that failed their check, on any rank
+  std::uint64_t wrong = 0;  ///< rows that failed their check on any rank, without those of CUB
 
   void add(std::vector<Row> more);
 };

@@ -144,10 +144,11 @@ class BenchCommand : public MeasuringCommand {
         "subnormal, largest, tails",
         [this](const std::string& text) { settings_.data = parse_names("--data", text); });
     add_kernels(
-        "Kernels to compare; of reduce fold, CUB, read, copy, of scan registers, "
-        "reproducible, CUB, copy, of histogram, select and axes warpfold, CUB, read, copy, of "
-        "labels warpfold, atomics, read, copy, of collectives reduce, scan, fast, copy, of ingest "
-        "H5Dread, warpfold, attributes, where, mask, weights, shared, raw, inflate, cp");
+        "Kernels to compare; of reduce fold, CUB, CUB gpu_to_gpu, read, copy, "
+        "of scan registers, reproducible, CUB, CUB run_to_run, copy, of histogram, select and axes "
+        "warpfold, CUB, read, copy, of labels warpfold, atomics, read, copy, of collectives "
+        "reduce, scan, fast, copy, of ingest H5Dread, warpfold, attributes, where, mask, weights, "
+        "shared, raw, inflate, cp");
     add("--where", "CONDITION", "ingest: reduce with this condition, too",
         [this](const std::string& text) { settings_.where = {text}; });
     add("--mask", "[FILE::]DATASET", "ingest: reduce with this mask, too",

@@ -15,23 +15,17 @@
 namespace warpfold::cuda::kernels {
 
 template <class T, ReduceNeeds needs>
-using Number = AsDouble<T, sizeof(T) == 2 && !needs.squares>;
+using Number = AsDouble<T, !needs.squares>;
 
 template <class T, ReduceNeeds needs>
 constexpr auto slices_type() {
-  constexpr bool is_double = std::is_same_v<T, double>;
-  constexpr bool is_half = std::is_same_v<T, Float16>;
   constexpr int significand = significand_bits<T>;
-  if constexpr (needs.squares && is_double)
+  if constexpr (!needs.squares)
+    return std::type_identity<ValueSlice<std::is_same_v<T, Float16> ? 11 : 7, significand>>{};
+  else if constexpr (std::is_same_v<T, double>)
     return std::type_identity<LongSquareSlices<needs.absolute>>{};
-  else if constexpr (needs.squares)
-    return std::type_identity<ShortSquareSlices<significand, needs.absolute>>{};
-  else if constexpr (is_double)
-    return std::type_identity<ValueSlices<3, 6, significand>>{};
-  else if constexpr (sizeof(T) == 4)
-    return std::type_identity<ValueSlices<2, 6, significand>>{};
   else
-    return std::type_identity<ValueSlices<1, is_half ? 11 : 7, significand>>{};
+    return std::type_identity<ShortSquareSlices<significand, needs.absolute>>{};
 }
 
 /// Slices of more binary orders, where some would not do.
@@ -209,16 +203,11 @@ class SlicedSums {
   static constexpr std::uint32_t longest_stay = 64 * ThreadTile<T>::size;
 
   /// As many as leave registers enough.
-  static constexpr int unrolled_vectors() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-    if (sizeof(T) == 4) return 2;
-#endif
-    return needs.squares ? 2 : 4;
-  }
+  static constexpr int unrolled_vectors = needs.squares ? 2 : 4;
 
   __device__ std::uint32_t outside_of(const ThreadTile<T>& tile) const {
     std::uint32_t outside = 0;
-    tile.template visit<unrolled_vectors()>([&](T element, unsigned i) {
+    tile.template visit<unrolled_vectors>([&](T element, unsigned i) {
       outside |= contains(window_, key_of_element(element)) ? 0u : 1u << i;
     });
     return outside;
@@ -317,8 +306,8 @@ class SlicedSums {
   double sum_[static_cast<std::size_t>(Slices::sums)];
 };
 
-/// A thread's part in the exact sums of a block's floating-point elements. Where slices of a narrow
-/// window leave many elements outside, those of a wide one take their place.
+/// A thread's part in a block's exact sums of 16-bit floats and statistics of all floats. Where
+/// slices of a narrow window leave many elements outside, those of a wide one take their place.
 template <class T, ReduceNeeds needs>
 class FloatSums {
   using Slices = typename decltype(slices_type<T, needs>())::type;

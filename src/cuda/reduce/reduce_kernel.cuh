@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "cuda/reduce/reduce.hpp"
+#include "cuda/reduce/reduce_bins.cuh"
 #include "cuda/reduce/reduce_extrema.cuh"
 #include "cuda/reduce/reduce_floats.cuh"
 #include "cuda/reduce/reduce_integers.cuh"
@@ -44,6 +45,8 @@ template <class T, ReduceNeeds needs>
 constexpr auto sums_type() {
   if constexpr (std::is_integral_v<T>)
     return std::type_identity<IntegerSums<T, needs>>{};
+  else if constexpr (std::is_floating_point_v<T> && needs.sum && !needs.squares)
+    return std::type_identity<BinnedSums<T>>{};
   else if constexpr (needs.sum)
     return std::type_identity<FloatSums<T, needs>>{};
   else

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
+#include "cuda/primitives/placed_float.hpp"
 #include "cuda/reduce/reduce_elements.cuh"
 
 namespace warpfold::cuda::kernels {
@@ -15,16 +17,22 @@ struct NonFiniteMasks {
   std::uint32_t negative_infinity = 0;
 };
 
+/// Bits of the positive infinity of type T.
+template <class T>
+inline constexpr auto infinity_bits = static_cast<Word<T>>(
+    ((std::uint64_t{1} << PlacedFloat<T>::exponent_bits) - 1) << (significand_bits<T> - 1));
+
 template <class T>
 __device__ NonFiniteMasks non_finite(const ThreadTile<T>& tile) {
   NonFiniteMasks masks;
   tile.visit([&](T element, unsigned i) {
-    const auto x = comparable(element);
+    const auto bits = std::bit_cast<Word<T>>(element);
+    const auto magnitude = static_cast<Word<T>>(bits & (static_cast<Word<T>>(-1) >> 1));
     const std::uint32_t bit = 1u << i;
-    if (x != x)
+    if (magnitude > infinity_bits<T>)
       masks.nan |= bit;
-    else if (std::fabs(x) == std::numeric_limits<Comparable<T>>::infinity())
-      (x > 0 ? masks.positive_infinity : masks.negative_infinity) |= bit;
+    else if (magnitude == infinity_bits<T>)
+      (magnitude == bits ? masks.positive_infinity : masks.negative_infinity) |= bit;
   });
   return masks;
 }

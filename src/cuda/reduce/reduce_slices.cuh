@@ -52,28 +52,21 @@ __device__ inline double add_rounded_square(double x, double& sum) {
 
 enum class Power : std::uint8_t { value, magnitude, square };
 
-/// Elements as they are, in `Slices` parts: the first of `width` = 51 - headroom bits, each further
-/// one a bit longer, as it comes with half a unit on either side.
-template <int Slices, int Headroom, int SignificandBits>
-class ValueSlices {
+/// Elements as they are, which one sum of 51 - headroom bits takes.
+template <int Headroom, int SignificandBits>
+class ValueSlice {
   static constexpr int width = slice_sum_bits - Headroom;
 
  public:
-  static constexpr int sums = Slices;
+  static constexpr int sums = 1;
   static constexpr int headroom = Headroom;
-  static constexpr int orders = Slices * (width + 1) - 1 - (SignificandBits - 1);
+  static constexpr int orders = width - (SignificandBits - 1);
 
   static constexpr Power power(int) { return Power::value; }
   static constexpr bool twice(int) { return false; }
-  __device__ static constexpr int unit(int sum, int exponent) {
-    return exponent - width - sum * (width + 1);
-  }
+  __device__ static constexpr int unit(int, int exponent) { return exponent - width; }
 
-  __device__ static void add(double x, double (&sum)[Slices]) {
-#pragma unroll
-    for (int i = 0; i + 1 < Slices; ++i) x -= add_rounded(x, sum[i]);
-    sum[Slices - 1] += x;
-  }
+  __device__ static void add(double x, double (&sum)[sums]) { sum[0] += x; }
 };
 
 /// Returns `value`, or -value where `sign` is negative.

@@ -185,13 +185,13 @@ class Window<Float16, Slices> {
 /// that units of squares are normal numbers.
 template <class Slices>
 class Window<double, Slices> {
-  static constexpr bool squares = Slices::power(0) == Power::square;
+  static_assert(Slices::power(0) == Power::square);
 
  public:
   static constexpr int far_lowest = Slices::orders - 1022;
   static constexpr int far_highest = 1024;
-  static constexpr int lowest = squares ? -400 : far_lowest;
-  static constexpr int highest = squares ? 480 : 960;
+  static constexpr int lowest = -400;
+  static constexpr int highest = 480;
 
   __device__ void open(int exponent, int orders) {
     top_ = power_word(exponent);

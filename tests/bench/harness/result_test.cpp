@@ -40,8 +40,9 @@ TEST(SetRates, CountsTheBytesOfAllRanks) {
 TEST(AddedRows, AreCountedWhereTheyAreWrong) {
   Result result;
   result.add({{.check = Check::wrong}, {.check = Check::right}});
-  result.add({{.check = Check::wrong}});
-  EXPECT_EQ(result.rows.size(), 3u);
+  result.add({{.kernel = "fold", .check = Check::wrong}});
+  result.add({{.kernel = "CUB gpu_to_gpu", .check = Check::wrong}});
+  EXPECT_EQ(result.rows.size(), 4u);
   EXPECT_EQ(result.wrong, 2u);
 }
 

@@ -192,6 +192,36 @@ INSTANTIATE_TEST_SUITE_P(Types, CudaDeviceReduceOfFloats,
                                            ElementType::f64),
                          type_name);
 
+using CudaReduceLimits = GpuTest;
+
+TEST_F(CudaReduceLimits, DigitsOfABlockAreMovedBeforeTheyOverflow) {
+  // A tile of both magnitudes keeps the bins where they are for 32 tiles that they do not hold.
+  constexpr std::size_t tile = 256 * 8;
+  const double subnormal = std::bit_cast<double>((std::uint64_t{1} << 52) - 1);
+  std::vector<double> elements(tile * (256 + 256 + 12) + 3, subnormal);
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    if (i / tile % 33 == 0 && i % 4 != 0) elements[i] = 1;
+  const Stream stream;
+  const DeviceBuffer memory(elements.size() * sizeof(double));
+  copy_to_device(memory.data(), elements.data(), memory.size(), stream.get());
+  ReduceState state(1);
+  kernels::reduce({.elements = memory.data(),
+                   .count = elements.size(),
+                   .format = {ElementType::f64, native_byte_order},
+                   .needs = sum_only,
+                   .first_index = 0,
+                   .totals = state.totals(),
+                   .block_extrema = state.block_extrema(),
+                   .blocks = 1},
+                  stream.get());
+  auto sum = downloaded_value<kernels::ReduceTotals>(state.totals(), stream.get()).total.sum;
+  sum.normalize();
+  ExactSum expected{};
+  for (const double element : elements) expected.add(element);
+  expected.normalize();
+  EXPECT_EQ(limbs_of(sum), limbs_of(expected));
+}
+
 using CudaLongReduce = GpuTest;
 
 /// `count` bytes of `value`, but the last, which is `last`; aligned to a byte only.
