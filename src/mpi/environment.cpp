@@ -28,7 +28,7 @@ void skip_networks_on_one_host() {
   const char* ranks = std::getenv("OMPI_COMM_WORLD_SIZE");
   const char* here = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   if (ranks != nullptr && here != nullptr && std::string_view(ranks) == here)
-    setenv("OMPI_MCA_pml", "ob1", 0);
+    setenv("OMPI_MCA_pml", "^ucx,cm", 0);
 }
 
 }  // namespace

@@ -195,8 +195,10 @@ nb::object read_result(const cli::ReadRequest&, const ReadResult& result) {
     return nb::cast(array, nb::rv_policy::reference);
   };
   if (!part.device) return export_to(nb::numpy(), nb::device::cpu::value, 0);
+  const nb::object name =
+      type == ElementType::bf16 ? nb::str("bfloat16") : numpy_type(type).attr("name");
   return nb::make_tuple(export_to(nb::array_api(), nb::device::cuda::value, *part.device),
-                        nb::tuple(nb::cast(part.part_shape)), std::string(name_of(type)),
+                        nb::tuple(nb::cast(part.part_shape)), name,
                         reinterpret_cast<std::uintptr_t>(values));
 }
 

@@ -49,10 +49,13 @@ nb::dict to_python(const Summary& summary) {
   return values;
 }
 
+nb::object numpy_type(ElementType type) {
+  return numpy("dtype")(std::string(name_of(type).substr(0, 1)) + std::to_string(size_of(type)));
+}
+
 nb::object empty_array(const std::vector<std::uint64_t>& shape, ElementType type) {
-  const std::string name(name_of(type == ElementType::bf16 ? ElementType::f32 : type));
-  const std::size_t bytes = size_of(type == ElementType::bf16 ? ElementType::f32 : type);
-  return numpy("empty")(shape_of(shape), name.substr(0, 1) + std::to_string(bytes));
+  const ElementType held = type == ElementType::bf16 ? ElementType::f32 : type;
+  return numpy("empty")(shape_of(shape), numpy_type(held));
 }
 
 void* memory_of(const nb::object& array) {

@@ -21,6 +21,9 @@ nanobind::object to_python(int128 value);
 /// Makes a dict of values by the names of statistics.
 nanobind::dict to_python(const Summary& summary);
 
+/// Returns NumPy's type of elements other than bfloat16.
+nanobind::object numpy_type(ElementType type);
+
 /// Makes a new NumPy array, not filled; of bfloat16, which NumPy lacks, one of float32.
 nanobind::object empty_array(const std::vector<std::uint64_t>& shape, ElementType type);
 

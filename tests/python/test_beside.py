@@ -73,7 +73,7 @@ def test_extents_of_1_say_where_dimensions_are(path, tmp_path):
 def test_labels(path, field, land):
     sums = warpfold.reduce(path, "temp", ops="sum", by=land)
     assert sums == {each: float(exact_sum(field[:, land == each])) for each in (0, 1)}
-    names = np.array([["sea", "terre é"][each] for each in land.ravel()]).reshape(land.shape)
+    names = np.where(land, "terre é", "sea")
     for labels in (names, names.astype(object), names.tolist()):
         sums = warpfold.reduce(path, "temp", ops="sum", by=labels)
         assert sums == {each: float(exact_sum(field[:, names == each])) for each in np.unique(names)}
