@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <utility>
 
 #include "core/layout/partition.hpp"
@@ -88,12 +87,23 @@ ElementRange WorkTiling::items_with(ElementRange indices) const {
     const ChunkRun run = chunks_overlapping(*chunks_, indices);
     places = {run.first, run.count};
   }
-  const auto numbers = std::views::iota(std::uint64_t{0}, items());
-  const auto first = std::ranges::partition_point(
-      numbers, [&](std::uint64_t item) { return range(item).end() <= places.first; });
-  const auto end = std::ranges::partition_point(
-      numbers, [&](std::uint64_t item) { return range(item).first < places.end(); });
-  return {*first, static_cast<std::uint64_t>(end - first)};
+  const auto first_not = [this](const auto& lies_before) {
+    std::uint64_t first = 0;
+    std::uint64_t end = items();
+    while (first < end) {
+      const std::uint64_t middle = first + (end - first) / 2;
+      if (lies_before(range(middle)))
+        first = middle + 1;
+      else
+        end = middle;
+    }
+    return first;
+  };
+  const std::uint64_t first =
+      first_not([&](const ElementRange& item) { return item.end() <= places.first; });
+  const std::uint64_t end =
+      first_not([&](const ElementRange& item) { return item.first < places.end(); });
+  return {first, end - first};
 }
 
 std::uint64_t WorkTiling::max_elements() const {
