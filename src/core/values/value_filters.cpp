@@ -264,7 +264,9 @@ std::string quoted(std::string_view text) {
 /// Says why a text is no number.
 std::string no_number(std::string_view text, const std::string& otherwise) {
   if (text.size() <= ExactNumber::max_characters) return otherwise;
-  return "its number has more than " + std::to_string(ExactNumber::max_characters) + " characters";
+  std::string why = "its number has more than ";
+  why += std::to_string(ExactNumber::max_characters);
+  return why += " characters";
 }
 
 [[noreturn]] void throw_bad_condition(std::string_view text, const std::string& why) {
