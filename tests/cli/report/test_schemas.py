@@ -73,6 +73,8 @@ def make_inputs(folder):
     for number in (1, 2):
         with h5py.File(folder / f"part{number}.h5", "w") as file:
             file["values"] = np.arange(8.0).reshape(4, 2)
+            file["packed"] = np.arange(8, dtype="i2")
+            file["packed"].attrs["scale_factor"] = 0.5 * number
 
 
 # A command and its words, "out" standing for an output of its own.
@@ -86,6 +88,7 @@ COMMANDS = [
     "reduce in.h5 packed --raw --fill-value 7 --mask mask --where >0 --where <20 --select :,::2",
     "reduce in.h5 --all --ops sum,argmax",
     "reduce part1.h5 part2.h5 values --concat 0 --match position",
+    "reduce part1.h5 part2.h5 packed --concat 0 --match position",
     "reduce in.h5 plain --axis time -o out --ops mean,q05,argmax --quantile-method lower",
     "reduce in.h5 plain big --axis 0 --every 3 -o out --ops min",
     "reduce in.h5 dated --axis date --every month --complete --min-count 1 -o out",
