@@ -7,6 +7,8 @@
 #include <limits>
 #include <string>
 
+#include "cpu/machine/machine.hpp"
+
 namespace warpfold::cpu {
 namespace {
 
@@ -49,6 +51,11 @@ std::uint64_t usable_memory(const std::filesystem::path& root) {
       memory = std::min(memory, limit_of_group(groups / "memory", group, "memory.limit_in_bytes"));
   }
   return memory;
+}
+
+std::uint64_t memory_of_threads(std::uint64_t divisor, int threads) {
+  const auto cores = static_cast<std::uint64_t>(std::max(host_cores(), threads));
+  return usable_memory() / divisor / cores * static_cast<std::uint64_t>(threads);
 }
 
 }  // namespace warpfold::cpu

@@ -10,4 +10,8 @@ namespace warpfold::cpu {
 /// and sys.
 std::uint64_t usable_memory(const std::filesystem::path& root = "/");
 
+/// Returns the share of usable_memory() / `divisor` that is for so many threads: as many cores'
+/// shares, but never more than all.
+std::uint64_t memory_of_threads(std::uint64_t divisor, int threads);
+
 }  // namespace warpfold::cpu

@@ -7,7 +7,6 @@
 
 #include "core/layout/partition.hpp"
 #include "cpu/machine/host_memory.hpp"
-#include "cpu/machine/machine.hpp"
 #include "io/output/output.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/run/collective.hpp"
@@ -299,9 +298,7 @@ std::vector<StageTiming> pack_chunks(const PackJob& job, ProgressMonitor& monito
 }
 
 std::uint64_t chunk_memory(int threads) {
-  const std::uint64_t share_of_core =
-      cpu::usable_memory() / memory_divisor / static_cast<std::uint64_t>(cpu::host_cores());
-  return std::max(least_chunk_memory, static_cast<std::uint64_t>(threads) * share_of_core);
+  return std::max(least_chunk_memory, cpu::memory_of_threads(memory_divisor, threads));
 }
 
 }  // namespace warpfold::pipeline

@@ -7,7 +7,6 @@
 #include "core/results/axis_parts.hpp"
 #include "core/scan/scan_arithmetic.hpp"
 #include "cpu/machine/host_memory.hpp"
-#include "cpu/machine/machine.hpp"
 #include "io/chunks/chunk_source.hpp"
 
 namespace warpfold::pipeline {
@@ -223,11 +222,10 @@ Means means_of(const Run& run) {
   constexpr std::uint64_t least_device_bytes = 16 * gibibyte;
   Means means{run.place.threads, run.place.gpu.has_value(), run.communicator.size(),
               run.options.threads > 0, run.options.slab_bytes};
-  const auto threads = static_cast<std::uint64_t>(means.threads);
-  const auto cores = static_cast<std::uint64_t>(std::max(cpu::host_cores(), means.threads));
-  means.thread_memory = means.gpu ? run.options.device_memory_bytes.value_or(least_device_bytes) /
-                                        device_divisor / threads
-                                  : cpu::usable_memory() / host_divisor / cores;
+  const std::uint64_t memory =
+      means.gpu ? run.options.device_memory_bytes.value_or(least_device_bytes) / device_divisor
+                : cpu::memory_of_threads(host_divisor, means.threads);
+  means.thread_memory = memory / static_cast<std::uint64_t>(means.threads);
   return means;
 }
 

@@ -12,7 +12,6 @@
 
 #include "core/layout/partition.hpp"
 #include "cpu/machine/host_memory.hpp"
-#include "cpu/machine/machine.hpp"
 #include "io/output/output_target.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
@@ -60,12 +59,8 @@ struct KeptElements {
   std::unique_ptr<std::uint64_t[]> indices;  ///< null where they are not written
 };
 
-/// Returns the bytes of kept elements that a rank may have in memory.
-std::uint64_t memory_for_kept(int threads) {
-  constexpr std::uint64_t memory_divisor = 8;
-  const auto cores = static_cast<std::uint64_t>(std::max(cpu::host_cores(), threads));
-  return cpu::usable_memory() / memory_divisor / cores * static_cast<std::uint64_t>(threads);
-}
+/// Kept elements of all processes of a host take so much of its memory at most.
+constexpr std::uint64_t kept_memory_divisor = 8;
 
 /// Both passes over a rank's blocks: one counts what they keep, and saves it as long as memory has
 /// room; one writes it at its place.
@@ -85,7 +80,7 @@ class Compaction {
             run),
         keep_timer_(pipeline::registry_of_callers(*engine_, run.monitor.stages()), stage::compact),
         write_timers_(run.monitor.stages(), stage::write, job_.plan.threads),
-        room_(memory_for_kept(run.place.threads)),
+        room_(cpu::memory_of_threads(kept_memory_divisor, run.place.threads)),
         kept_(job_.blocks.size()) {}
 
   /// Collective; returns how many elements this rank keeps.
