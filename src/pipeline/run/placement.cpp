@@ -203,6 +203,7 @@ std::optional<std::string> own_gpu(const std::vector<std::optional<std::string>>
 }
 
 void hide_other_gpus(const mpi::Communicator& communicator) {
+  if (!cuda::built()) return;
   constexpr const char* variable = "CUDA_VISIBLE_DEVICES";
   const mpi::Communicator host = communicator.on_this_host();
   const char* value = std::getenv(variable);
