@@ -24,8 +24,8 @@
 
 namespace warpfold {
 
-/// How outputs have the places of extrema: as flat indices along the axes, or as the coordinates of
-/// these places, an output for each reduced dimension.
+/// Form of `argmin` and `argmax` in outputs: flat indices along the axes, or coordinates, an output
+/// for each reduced dimension.
 enum class Places : std::uint8_t { indices, coordinates };
 
 /// Options of reductions of datasets.

@@ -43,7 +43,8 @@ std::optional<std::string> read_text_attribute(hid_t object, const std::string& 
 /// given. Throws an Error beginning with `problem`. Call within a LibraryScope.
 void add_fill_value(hid_t target, const std::byte* element, const std::string& problem);
 
-/// Makes the type of UTF-8 strings of a fixed length, which zeros pad. Throws likewise.
+/// Makes the type of UTF-8 strings of a fixed length, padded by zeros. Throws an Error beginning
+/// with `problem`.
 TypeHandle make_text_type(std::size_t bytes, const std::string& problem);
 
 /// Adds fixed-length UTF-8 string attributes to a dataset, or to a file's root group. Throws an

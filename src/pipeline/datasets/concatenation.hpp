@@ -22,12 +22,13 @@ io::Dataset open_concatenated(const std::string& name, const ViewOptions& option
 /// Opens the coordinate of one of a dataset's stored dimensions, at `path` of the file that the
 /// dataset lies in; those of all files along which it was concatenated. None where there is none,
 /// as it has not one element for each index, or there are no indices. Times are in the units of the
-/// first file. For one rank. Throws likewise, and an Error where other units differ.
+/// first file. For one rank. Throws Error where a file can't be read, or other units differ.
 std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::size_t dimension,
                                            const std::string& path);
 
 /// Opens a dataset beside another; those of all files along which that was concatenated, where one
-/// in its own file has this dimension by name. For one rank. Throws likewise.
+/// in its own file has this dimension by name. For one rank. Throws Error where a file can't be
+/// read.
 io::Dataset open_named_beside(const NamedDataset& named, const io::DatasetInfo& info);
 
 /// Returns the files that names and patterns (`*`, `?` and `[...]`, as in a shell) stand for, each

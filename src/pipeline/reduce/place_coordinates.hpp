@@ -18,7 +18,7 @@ namespace warpfold::pipeline {
 struct PlaceCoordinate {
   std::string name;      ///< name of the dimension
   std::string units;     ///< CF's attribute; on the root
-  std::string calendar;  ///< likewise
+  std::string calendar;  ///< CF's attribute; on the root
   ElementType type = ElementType::f64;
   std::uint64_t stride = 1;         ///< stride of the dimension's indices in flat ones
   std::vector<std::uint64_t> bits;  ///< value_bits() of each index

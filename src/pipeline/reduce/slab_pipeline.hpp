@@ -38,9 +38,9 @@ using EngineMaker =
 
 /// Takes the dataset apart into slabs that every rank's engine can hold. Opens it anew where not
 /// even one of its chunks fits, to read it through the HDF5 library. Calls `make`, which is kept,
-/// once or more; the last engine is the setup's. This rank's slabs are its share of them, or those
-/// that have elements at the flat indices `mine`, each of which the engine then gets. Collective;
-/// throws the same Error on every rank.
+/// once or more; the last engine is the setup's. This rank's slabs are its share of them. With
+/// `mine` they are all slabs with elements at these flat indices. Collective; throws the same Error
+/// on every rank.
 SlabSetup set_up_slabs(DatasetView& view, const EngineMaker& make, Run& run,
                        const std::optional<ElementRange>& mine = {});
 
