@@ -71,19 +71,19 @@ struct ReduceOptions {
   /// Reduce the elements of each label apart: a dataset of integers or texts, named as
   /// ViewOptions::mask is, without a condition, of the same dimensions as one. Elements that
   /// its `_FillValue` and the like stand for have no label. Results are datasets where `output` has
-  /// a path, otherwise ReduceResult::labels; not with quantiles. With `axes`, the dataset has a
-  /// label for each index along the first of these, and outputs have a dimension of the labels in
-  /// its place; or it has integers of several of the axes, and outputs all indices along others and
-  /// labels (then without quantiles, weights, times and `keep_dimensions`); or `by` is a calendar
-  /// component of the time coordinate, by CF's units and calendars: "year", "season", "month",
-  /// "day" (of the month), "dayofyear" or "hour", or several of them, "year,month", whose labels
-  /// are texts such as "2001-03".
+  /// a path, otherwise ReduceResult::labels; with quantiles, weights or times the dataset has one
+  /// dimension. With `axes`, the dataset has a label for each index along the first of these, and
+  /// outputs have a dimension of the labels in its place; or it has integers of several of the
+  /// axes, and outputs all indices along others and labels (then without quantiles, weights, times
+  /// and `keep_dimensions`); or `by` is a calendar component of the time coordinate, by CF's units
+  /// and calendars: "year", "season", "month", "day" (of the month), "dayofyear" or "hour", or
+  /// several of them, "year,month", whose labels are texts such as "2001-03".
   std::string by;
   /// Weights of elements, finite and not negative; those of weight 0 don't count. "DATASET" or
   /// "FILE::DATASET" of the same dimensions as ViewOptions::mask, and named as it is (one dimension
   /// goes by its name first); or "cos:DIMENSION", the cosine of its coordinate in degrees. A fill
   /// value in it weighs nothing. Statistics: count, sum_of_weights, sum (of products), mean, var
-  /// and std; not with `by` of the whole dataset's labels. Empty: none.
+  /// and std. Empty: none.
   std::string weights;
   /// A dataset whose elements multiply those in view, named as `weights`: statistics are
   /// count, sum and mean of the products, nan_count and inf_count. Not along with `weights`.
@@ -115,6 +115,7 @@ struct LabelSummary {
   Value label;       ///< an integer; of texts their number
   std::string text;  ///< text of a label that is one
   Summary summary;   ///< results of its elements, in the order of ReduceOptions::statistics
+  std::vector<Value> quantiles;  ///< quantiles of its elements, as ReduceResult::quantiles
 };
 
 /// Maximum number of labels that are reported without an output.

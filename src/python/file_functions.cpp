@@ -79,18 +79,25 @@ nb::object answer(const Words& words, std::uintptr_t communicator, WatchedCall& 
   return nb::make_tuple(request.arguments.several, results);
 }
 
+nb::dict values_by_name(const cli::ReduceRequest& request, const Summary& summary,
+                        const std::vector<Value>& quantiles) {
+  nb::dict values = to_python(summary);
+  for (std::size_t i = 0; i < quantiles.size(); ++i)
+    values[nb::cast(request.quantile_names[i])] = to_python(quantiles[i]);
+  return values;
+}
+
 /// Makes a dict of the names of what was requested: values; names of datasets in the output; or
 /// such dicts by label.
 nb::object reduce_result(const cli::ReduceRequest& request, const ReduceResult& result) {
   if (request.by_labels() && request.options.output.path.empty()) {
     nb::dict labels;
-    for (const auto& [label, text, summary] : result.labels)
-      labels[text.empty() ? to_python(label) : nb::cast(text)] = to_python(summary);
+    for (const LabelSummary& label : result.labels)
+      labels[label.text.empty() ? to_python(label.label) : nb::cast(label.text)] =
+          values_by_name(request, label.summary, label.quantiles);
     return labels;
   }
-  nb::dict values = to_python(result.summary);
-  for (std::size_t i = 0; i < result.quantiles.size(); ++i)
-    values[nb::cast(request.quantile_names[i])] = to_python(result.quantiles[i]);
+  nb::dict values = values_by_name(request, result.summary, result.quantiles);
   const std::vector<std::string> names = request.output_names(result);
   for (std::size_t i = 0; i < names.size(); ++i)
     values[nb::cast(names[i])] = result.outputs[i].dataset;

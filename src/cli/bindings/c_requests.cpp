@@ -57,8 +57,13 @@ Results results_of(const ReduceRequest& request, const ReduceResult& result) {
   add_results(results, "", result.summary);
   for (std::size_t i = 0; i < result.quantiles.size(); ++i)
     add_result(results, request.quantile_names[i], result.quantiles[i]);
-  for (const auto& [label, text, summary] : result.labels)
-    add_results(results, (text.empty() ? to_string(std::get<int128>(label)) : text) + ":", summary);
+  for (const LabelSummary& label : result.labels) {
+    const std::string prefix =
+        (label.text.empty() ? to_string(std::get<int128>(label.label)) : label.text) + ":";
+    add_results(results, prefix, label.summary);
+    for (std::size_t i = 0; i < label.quantiles.size(); ++i)
+      add_result(results, prefix + request.quantile_names[i], label.quantiles[i]);
+  }
   return results;
 }
 

@@ -43,6 +43,10 @@ std::vector<std::uint64_t> coordinates_of(Statistic statistic, const Value& valu
   return coordinates;
 }
 
+std::string text_of(const LabelSummary& label) {
+  return label.text.empty() ? to_text(label.label) : label.text;
+}
+
 std::string result_text(Statistic statistic, const Value& value,
                         const std::vector<std::uint64_t>& shape) {
   const auto coordinates = coordinates_of(statistic, value, shape);
@@ -128,11 +132,11 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     const std::size_t all = result.labels.size();
     const bool shows_all = all * names.size() <= max_reported_numbers;
     const std::size_t shown = shows_all ? all : std::min(shown_labels, all);
-    for (const auto& [label, text, summary] : std::span(result.labels).first(shown)) {
-      std::vector<std::string>& row =
-          table.emplace_back(std::vector{text.empty() ? to_text(label) : text});
-      for (const auto& [statistic, value] : summary)
+    for (const LabelSummary& label : std::span(result.labels).first(shown)) {
+      std::vector<std::string>& row = table.emplace_back(std::vector{text_of(label)});
+      for (const auto& [statistic, value] : label.summary)
         row.push_back(result_text(statistic, value, result.shape));
+      for (const Value& value : label.quantiles) row.push_back(to_text(value));
     }
     if (shown == all) return aligned_text(table);
     return aligned_text(table) +
@@ -143,13 +147,12 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
   Rows rows(const ReduceResult& result) const override {
     if (request_.prints_outputs()) return printed_rows(result, request_.output_names(result));
     Rows rows;
-    for (const auto& [number, text, summary] : result.labels) {
-      const std::string label = text.empty() ? to_text(number) : text;
-      for (const auto& [statistic, value] : summary)
-        rows.push_back({fmt::format("{}[{}]", name_of(statistic), label),
+    for (const LabelSummary& label : result.labels)
+      for_each_result(label, [&](const std::string& name, const Value& value) {
+        rows.push_back({fmt::format("{}[{}]", name, text_of(label)),
                         to_text(value, ""),
-                        {{"label", label}}});
-    }
+                        {{"label", text_of(label)}}});
+      });
     for (const auto& [statistic, value] : result.summary)
       rows.push_back({std::string(name_of(statistic)), to_text(value, "")});
     for (std::size_t i = 0; i < result.quantiles.size(); ++i)
@@ -164,6 +167,15 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     if (request_.reports_labels()) return {"labels"};
     if (request_.prints_outputs()) return {};
     return request_.result_names();
+  }
+
+  /// Calls body(what it is requested as, value) for each result of a label.
+  template <class Body>
+  void for_each_result(const LabelSummary& label, Body&& body) const {
+    for (const auto& [statistic, value] : label.summary)
+      body(std::string(name_of(statistic)), value);
+    for (std::size_t i = 0; i < label.quantiles.size(); ++i)
+      body(request_.quantile_names[i], label.quantiles[i]);
   }
 
   /// Calls body(what it is requested as, output) for each.
@@ -213,16 +225,19 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
 
   Json label_members(const ReduceResult& result) const {
     Json members{{"by", request_.options.by}};
+    add_factors(members);
+    add_quantile_method(members);
     if (!request_.reports_labels()) {
       add_places(members);
       members["results"] = outputs_json(result);
       return members;
     }
     Json& entries = members["results"] = Json::array();
-    for (const auto& [label, text, summary] : result.labels) {
-      Json entry{{"label", text.empty() ? json_value(label) : Json(text)}};
-      for (const auto& [statistic, value] : summary)
-        entry[std::string(name_of(statistic))] = json_value(value);
+    for (const LabelSummary& label : result.labels) {
+      Json entry{{"label", label.text.empty() ? json_value(label.label) : Json(label.text)}};
+      for_each_result(label, [&](const std::string& name, const Value& value) {
+        entry[name] = json_value(value);
+      });
       entries.push_back(std::move(entry));
     }
     return members;

@@ -84,8 +84,9 @@ void ReduceRequest::check_quantile_options() const {
   if (quantile_names.empty() && command_.count("--quantile-method") > 0)
     throw usage_error("--quantile-method needs a quantile", "",
                       "Request some with --ops median,q05, or omit it.");
-  if ((quantile_names.empty() || !along_axes()) && command_.count("--quantile-memory") > 0)
-    throw usage_error("--quantile-memory needs a quantile along axes",
+  const bool of_all = !along_axes() && !by_labels();
+  if ((quantile_names.empty() || of_all) && command_.count("--quantile-memory") > 0)
+    throw usage_error("--quantile-memory needs a quantile along axes or by labels",
                       "other statistics keep no elements in memory", "Omit it.");
 }
 

@@ -14,6 +14,7 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/texts.hpp"
 #include "pipeline/datasets/axis_times.hpp"
+#include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/datasets/shared_dimensions.hpp"
 #include "pipeline/meaning/dataset_name.hpp"
 #include "pipeline/meaning/decoded_values.hpp"
@@ -77,6 +78,18 @@ void require_line(const io::DatasetInfo& info) {
     throw usage_error("cannot group by '" + info.name + "'",
                       "it has " + std::to_string(dimensions) + " dimensions, not one",
                       "Name a dataset with an element for each index along the first axis.");
+}
+
+/// Requires that the dimension behind '@', if one is named, is that of the groups.
+void require_axis(const NamedDataset& named, std::size_t dimension, const io::DatasetInfo& info) {
+  const auto is_other = [&](const Axis& axis) {
+    return named_dimension(axis, info).number != dimension;
+  };
+  if (named.dimensions.size() > 1 || std::ranges::any_of(named.dimensions, is_other))
+    throw usage_error("cannot group by '" + named.dataset + "'",
+                      "the dimensions behind '@' are not the first axis, " +
+                          std::to_string(dimension) + " of '" + info.name + "'",
+                      "Name the dimension of the labels first in `axis`.");
 }
 
 /// Requires what a line has to be.
@@ -186,8 +199,9 @@ std::string read_dataset(const std::string& by, std::size_t dimension, DatasetVi
   const io::DatasetInfo& info = view.info();
   const Selection selection = io::selection_of(info);
   const bool several = !info.files.empty() && dimension == info.concatenated_along;
-  const NamedDataset named = parse_plain_name("by", by, info.file);
+  const NamedDataset named = parse_dataset_name("by", by, info.file);
   const std::string& name = named.dataset;
+  require_axis(named, dimension, info);
   std::vector<std::string> files{named.file};
   if (several && by.find("::") == std::string::npos) files = info.files;
   const std::uint64_t extent = info.stored_shape[dimension];
@@ -213,7 +227,7 @@ std::string read_dataset(const std::string& by, std::size_t dimension, DatasetVi
 
 /// Reads the labels of all selected indices along a dimension.
 Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run& run) {
-  Labels labels{by.substr(by.find_last_of("/:") + 1)};
+  Labels labels{by};
   if (const Parts parts = parts_named(by); !parts.empty()) {
     std::ranges::replace(labels.name, ',', '_');
     const auto times = times_along(dimension, view, run, by);
@@ -225,6 +239,7 @@ Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run&
   }
   const SelectedDimension selected = selected_dimension(view.info(), dimension);
   const std::string name = read_dataset(by, selected.stored, view, run, labels);
+  labels.name = name.substr(name.rfind('/') + 1);
   labels.keys = selected.of(std::move(labels.keys));
   if (!labels.texts.empty()) {
     const auto empty = std::ranges::count_if(labels.keys, [](const auto& key) { return !key; });

@@ -158,6 +158,37 @@ bool has_several_dimensions(const std::string& name, const DatasetView& view,
   return mpi::broadcast(std::uint64_t{several}, communicator) != 0;
 }
 
+std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& view, Run& run) {
+  const io::DatasetInfo& info = view.info();
+  std::uint64_t first = 0;
+  run_on_root(run.communicator, [&] {
+    const NamedDataset named = parse_dataset_name("by", name, info.file);
+    std::vector<std::size_t> dimensions;
+    const auto find = [&](const io::DatasetInfo& labels) {
+      const SharedPart part = shared_part("by", named, labels, info, view.match);
+      dimensions = shared_with_view(part, info);
+      return part.selection;
+    };
+    try {
+      if (!io::read_texts(named.file, named.dataset, find))
+        find(open_named_beside(named, info).info());
+    } catch (const Error& error) {
+      throw advised_on_part(name, error);
+    }
+    if (dimensions.size() != 1)
+      throw usage_error("`by` '" + named.dataset + "' has " + std::to_string(dimensions.size()) +
+                            " dimensions of '" + info.name + "'",
+                        "quantiles, weights and factors of labels need labels of one dimension",
+                        "Omit them, or name labels along one dimension.");
+    first = dimensions.front();
+  });
+  first = mpi::broadcast(first, run.communicator);
+  std::vector<Axis> axes{static_cast<std::int64_t>(first)};
+  for (std::size_t d = 0; d < info.shape.size(); ++d)
+    if (d != first) axes.emplace_back(static_cast<std::int64_t>(d));
+  return axes;
+}
+
 DatasetLabels open_labels_along(const std::string& name, const std::vector<int>& along,
                                 DatasetView& view, Run& run) {
   const mpi::Communicator& communicator = run.communicator;

@@ -10,6 +10,7 @@
 #include "io/dataset/dataset.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/run/run.hpp"
+#include "warpfold/axis.hpp"
 
 namespace warpfold::pipeline {
 
@@ -45,6 +46,10 @@ DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run);
 /// Tells whether a name is that of a dataset of numbers with several dimensions. Collective.
 bool has_several_dimensions(const std::string& name, const DatasetView& view,
                             const mpi::Communicator& communicator);
+
+/// Returns all dimensions of a view, first that which labels of one dimension have. Collective;
+/// throws likewise, also for labels of another number of dimensions.
+std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& view, Run& run);
 
 /// Opens labels that are integers of some of the dimensions `along`, and has every rank keep their
 /// numbers in memory, for outputs of each index along the others. Collective; throws likewise.

@@ -99,7 +99,7 @@ std::vector<StageTiming> fill(ArrayOutput& staged, const std::vector<AxisOutput>
                            work.factors ? work.factors->factors() : Factors{});
     else
       write_outputs_of_nothing(work.values, work.needs, writer, run);
-    note_sums_of_nothing(writer, view.info().name, options, run);
+    if (!work.reports_labels) note_sums_of_nothing(writer, view.info().name, options, run);
   }
   if (!quantiles.empty())
     add_up(stages,
@@ -135,6 +135,46 @@ std::size_t place_of_groups(const AxisShape& array, const ReduceOptions& options
   return static_cast<std::size_t>(std::ranges::find(kept, dimension) - kept.begin());
 }
 
+/// Has floats be doubles, and statistics begin with a count, for numbers of labels.
+void prepare_numbers(ElementType values, ReduceOptions& options) {
+  if (is_floating(values)) options.output_type = ElementType::f64;
+  if (!options.statistics.empty())
+    options.statistics.insert(options.statistics.begin(), Statistic::count);
+}
+
+/// Returns the numbers of the label at index i of outputs; of texts the labels are their numbers.
+LabelSummary label_at(std::size_t i, const ReduceResult& result, const ReduceOptions& options) {
+  const ReportedCoordinate& labels = result.coordinates.front();
+  const bool are_texts = labels.values.empty();
+  LabelSummary label;
+  label.label = are_texts ? int128{i} : labels.values[i];
+  if (are_texts) label.text = labels.texts[i];
+  const auto value_at = [&](std::size_t output) {
+    return result.outputs[output].numbers.values[i];
+  };
+  const std::size_t statistics = options.statistics.size();
+  for (std::size_t k = 1; k < statistics; ++k) {
+    const StatisticRow& row = row_of(options.statistics[k]);
+    const bool is_element = row.is_extremum() || row.is_index();
+    const bool is_nothing = is_element && value_at(0) == Value(int128{0});
+    label.summary.emplace_back(options.statistics[k], is_nothing ? Value() : value_at(k));
+  }
+  for (std::size_t k = statistics; k < result.outputs.size(); ++k)
+    label.quantiles.push_back(value_at(k));
+  return label;
+}
+
+/// Puts the numbers of labels in place of outputs. For the root.
+void report_labels(ReduceResult& result, const ReduceOptions& options) {
+  for (std::size_t i = 0; i < product(result.output_shape); ++i)
+    result.labels.push_back(label_at(i, result, options));
+  result.outputs.clear();
+  result.coordinates.clear();
+  result.axes.clear();
+  result.axis_names.clear();
+  result.output_shape.clear();
+}
+
 }  // namespace
 
 AxisReduction prepare_rows(const AlongAxes& task, DatasetView view, ReduceOptions options,
@@ -144,6 +184,7 @@ AxisReduction prepare_rows(const AlongAxes& task, DatasetView view, ReduceOption
       (!options.quantiles.empty() && gives_elements(options.quantile_method));
   if (may_leave_out_elements(view, options) && has_elements)
     options.summary.empty = empty_value(view, options.empty, run.communicator);
+  if (task.reports_labels) prepare_numbers(view.value_type(), options);
   io::OutputSpec file = describe_output(options.output, view.info(), {}, run);
   const std::vector<std::int64_t> axes = axis_numbers(options.axes, view.info(), run.communicator);
   const ElementType values = type_of_products(task.factors, view.value_type());
@@ -162,14 +203,18 @@ AxisReduction prepare_rows(const AlongAxes& task, DatasetView view, ReduceOption
     require_rows(*array, options);
     result.output_shape = stored_shape(*array, options);
     set_shape(file, result.output_shape, options.storage);
-    require_few(result.outputs, result.output_shape, options.output);
+    if (task.reports_labels)
+      require_few_labels(array->outputs());
+    else
+      require_few(result.outputs, result.output_shape, options.output);
   });
   if (file.added) file.added->place = place_of_groups(*array, options);
   std::optional<DatasetFactors> factors;
   if (task.factors) factors = read_factors(*task.factors, view, run);
   file.inputs.merge(view.auxiliary_files);
-  return {std::move(view), std::move(options), std::move(file),    std::move(*array), values,
-          needs,           std::move(result),  std::move(factors), std::move(places)};
+  return {
+      std::move(view),   std::move(options), std::move(file),   std::move(*array),  values, needs,
+      std::move(result), std::move(factors), std::move(places), task.reports_labels};
 }
 
 ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
@@ -201,7 +246,7 @@ ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
   });
   run_on_all(run.communicator, [&] { run.backend.get(); });
   finish_outputs(staged, result, run, stages);
-
+  if (work.reports_labels && run.communicator.is_root()) report_labels(result, options);
   describe_view(view, result);
   result.report = report_of(run, stages, start);
   return result;

@@ -28,6 +28,7 @@ struct AxisReduction {
   ReduceResult result;  ///< as far as it is known
   std::optional<DatasetFactors> factors;
   std::vector<PlaceCoordinate> places;
+  bool reports_labels;  ///< with numbers of each, in place of outputs
 };
 
 /// Throws where the options don't fit the dataset. Collective; throws the same Error on every rank.

@@ -23,6 +23,16 @@ inline AxisWork prepare(const AlongAxes& task, DatasetView view, ReduceOptions o
   return prepare_rows(task, std::move(view), std::move(options), run);
 }
 
+/// Does so by labels: quantiles and products along all axes, of which the labels' is the first.
+/// Throws and is collective likewise.
+inline AxisWork prepare(const ByLabels& task, DatasetView view, ReduceOptions options, Run& run) {
+  if (options.quantiles.empty() && !task.factors)
+    return prepare_labels(task, std::move(view), std::move(options), run);
+  options.axes = axes_from_labels(options.by, view, run);
+  return prepare_rows({task.factors, !task.makes_datasets}, std::move(view), std::move(options),
+                      run);
+}
+
 /// Reduces into an output file. Collective; the result counts on the root alone. Throws the same
 /// Error on every rank.
 inline ReduceResult reduce(AxisWork& work, Run& run, OutputFile& output_file,

@@ -23,11 +23,7 @@ namespace warpfold::pipeline {
 namespace {
 
 std::vector<LabelSummary> summaries_of(const LabelTotals& totals, const LabelReduction& work) {
-  if (totals.labels().size() > max_reported_labels)
-    throw Error(
-        "there are " + std::to_string(totals.labels().size()) + " labels",
-        "at most " + std::to_string(max_reported_labels) + " are reported without an output",
-        "Name an output file, or select a part of the dataset.");
+  require_few_labels(totals.labels().size());
   std::vector<LabelSummary> summaries;
   const DatasetLabels& labels = work.labels;
   for (std::uint64_t i = 0; i < totals.labels().size(); ++i) {
@@ -35,7 +31,8 @@ std::vector<LabelSummary> summaries_of(const LabelTotals& totals, const LabelRed
     summaries.push_back({value_of_bits(bits, labels.type),
                          labels.texts.empty() ? "" : labels.texts[bits],
                          summarize(totals.totals().accumulator(i), work.view.value_type(),
-                                   work.options.statistics, work.options.summary)});
+                                   work.options.statistics, work.options.summary),
+                         {}});
   }
   return summaries;
 }
@@ -131,7 +128,8 @@ void require_labels_alone(const ReduceOptions& options) {
 
 }  // namespace
 
-LabelReduction prepare(const ByLabels& task, DatasetView view, ReduceOptions options, Run& run) {
+LabelReduction prepare_labels(const ByLabels& task, DatasetView view, ReduceOptions options,
+                              Run& run) {
   DatasetLabels labels = open_labels(options.by, view, run);
   LabelReduction work{task, std::move(view), std::move(options), std::move(labels), {}, {}};
   if (task.makes_datasets) describe_file(work, {0}, run);

@@ -27,7 +27,8 @@ struct LabelReduction {
 
 /// Throws where the options don't fit the dataset, or the output can't be written. Collective;
 /// throws the same Error on every rank.
-LabelReduction prepare(const ByLabels& task, DatasetView view, ReduceOptions options, Run& run);
+LabelReduction prepare_labels(const ByLabels& task, DatasetView view, ReduceOptions options,
+                              Run& run);
 
 /// Does so where labels have several of the axes along which elements are reduced. Collective;
 /// throws likewise.

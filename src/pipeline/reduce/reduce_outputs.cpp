@@ -152,6 +152,14 @@ void require_few(const std::vector<AxisOutput>& outputs, const std::vector<std::
                     "Name a file with `output`.");
 }
 
+void require_few_labels(std::uint64_t labels) {
+  if (labels > max_reported_labels)
+    throw Error(
+        "there are " + std::to_string(labels) + " labels",
+        "at most " + std::to_string(max_reported_labels) + " are reported without an output",
+        "Name an output file, or select a part of the dataset.");
+}
+
 void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
                  ReduceResult& result, const io::DatasetText& input) {
   const bool may_be_missing = may_leave_out_elements(view, options);

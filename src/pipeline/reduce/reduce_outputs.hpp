@@ -28,6 +28,9 @@ std::vector<AxisOutput> outputs_of(const std::string& name, ElementType values,
 void require_few(const std::vector<AxisOutput>& outputs, const std::vector<std::uint64_t>& shape,
                  const OutputOptions& options);
 
+/// Throws an Error where there are more labels than are reported.
+void require_few_labels(std::uint64_t labels);
+
 /// Adds the outputs of a result to a file that describe_output() made, and to the result what their
 /// numbers mean. `input` is what the view's dataset says of itself.
 void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,

@@ -23,18 +23,14 @@ void require_quantiles(const ReduceOptions& options) {
   for (const double fraction : options.quantiles) {
     if (!(fraction >= 0 && fraction <= 1))
       throw usage_error("a quantile is not between 0 and 1", "", "Give fractions from 0 to 1.");
-    if (!options.axes.empty() && std::ranges::count(options.quantiles, fraction) > 1)
+    if (!is_of_all(options) && std::ranges::count(options.quantiles, fraction) > 1)
       throw usage_error(quantile_name(fraction) + " is requested by two names",
-                        "each quantile along axes is a dataset", "Omit one of them.");
+                        "each quantile along axes or by labels is a dataset", "Omit one of them.");
   }
 }
 
 void require_groups(const ReduceOptions& options) {
   const bool by_labels = options.axes.empty() && !options.by.empty();
-  if (by_labels && !options.quantiles.empty())
-    throw usage_error("`by` with quantiles needs an axis",
-                      "they are found of all elements, or along axes",
-                      "Omit one of them, or name an axis.");
   if (!options.by.empty() && options.every.is_given())
     throw usage_error("both `by` and `every` are given", "either makes the groups",
                       "Omit one of them.");
@@ -78,10 +74,6 @@ void require_factors(const ReduceOptions& options) {
   if (!options.quantiles.empty())
     throw usage_error("`" + factors->name + "` does not support quantiles",
                       "their elements all count alike", "Omit one of them.");
-  if (options.axes.empty() && !options.by.empty())
-    throw usage_error("`" + factors->name + "` does not support `by` without an axis",
-                      "the elements of labels are reduced as they are",
-                      "Omit one of them, or name an axis.");
   if (factors->are_weights && options.summary.ddof != 0)
     throw usage_error("`weights` does not support `ddof`",
                       "a weighted variance is divided by the sum of weights", "Omit `ddof`.");
@@ -95,7 +87,7 @@ ReduceTask task_of(const ReduceOptions& options) {
   require_factors(options);
   require_quantiles(options);
   if (!options.axes.empty()) return AlongAxes{factors_option(options)};
-  if (!options.by.empty()) return ByLabels{!options.output.path.empty()};
+  if (!options.by.empty()) return ByLabels{!options.output.path.empty(), factors_option(options)};
   return ToNumbers{factors_option(options)};
 }
 

@@ -22,11 +22,13 @@ struct ToNumbers {
 struct AlongAxes {
   static constexpr bool makes_datasets = true;
   std::optional<FactorsOption> factors;
+  bool reports_labels = false;  ///< numbers of each label instead
 };
 
 /// Results are of the elements of each label: datasets where there is an output, or numbers.
 struct ByLabels {
   bool makes_datasets = false;
+  std::optional<FactorsOption> factors = {};
 };
 
 using ReduceTask = std::variant<ToNumbers, AlongAxes, ByLabels>;
@@ -36,9 +38,14 @@ ReduceTask task_of(const ReduceOptions& options);
 
 QuantileSpec quantiles_of(const ReduceOptions& options);
 
+/// Tells whether results are those of all elements.
+inline bool is_of_all(const ReduceOptions& options) {
+  return options.axes.empty() && options.by.empty();
+}
+
 /// Returns how many quantiles are found along axes.
 inline std::uint64_t line_quantiles_of(const ReduceOptions& options) {
-  return options.axes.empty() ? 0 : options.quantiles.size();
+  return is_of_all(options) ? 0 : options.quantiles.size();
 }
 
 /// Returns the type of the results' elements, and their needs, for values of a type.
