@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -131,20 +130,20 @@ std::uint64_t DatasetMask::take(io::Dataset& dataset, std::span<const std::size_
   read_into(words, dataset, run, [&](const cpu::Kernels& kernels) {
     return BitSetter(kernels, info.format, decoding, words);
   });
-  std::uint64_t counting = 0;
-  for (const std::uint64_t word : words) counting += static_cast<unsigned>(std::popcount(word));
+  const std::uint64_t counting = cpu::choose_kernels().count_bits(words.data(), words.size());
   const std::vector<std::size_t> own = dimensions_of(range_);
   std::vector<std::size_t> both;
   std::ranges::set_union(own, dimensions, std::back_inserter(both));
   const DimensionRange range = range_of(both, shape_);
   run_on_all(run.communicator, [&] { require_space(info.name, range, shape_); });
   if (!is_whole(dimensions, range)) words = repeated(words, dimensions, range, shape_);
-  if (words_.empty())
-    words_ = words;
-  else if (!is_whole(own, range))
-    words_ = repeated(words_, own, range, shape_);
+  if (words_.empty()) {
+    words_ = std::move(words);
+  } else {
+    if (!is_whole(own, range)) words_ = repeated(words_, own, range, shape_);
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= words[i];
+  }
   range_ = range;
-  for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= words[i];
   return counting;
 }
 
