@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/results/label_numbers.hpp"
 #include "core/values/ordered_key.hpp"
 #include "core/values/time_windows.hpp"
 #include "io/dataset/dataset_open.hpp"
@@ -260,6 +262,25 @@ io::OutputDimension dimension_of(const Labels& labels, std::span<const Key> keys
   return dimension;
 }
 
+/// Returns the runs of indices that have one group by number, in the order of groups.
+std::vector<GroupRun> runs_of(std::span<const std::uint32_t> numbers, std::uint64_t groups) {
+  std::vector<GroupRun> in_order;
+  std::vector<std::size_t> places(groups + 1);
+  for (std::size_t index = 0; index < numbers.size(); ++index) {
+    if (numbers[index] == no_label) continue;
+    if (index > 0 && numbers[index] == numbers[index - 1]) {
+      ++in_order.back().indices.count;
+    } else {
+      in_order.push_back({{index, 1}, numbers[index]});
+      ++places[numbers[index] + 1];
+    }
+  }
+  std::partial_sum(places.begin(), places.end(), places.begin());
+  std::vector<GroupRun> runs(in_order.size());
+  for (const GroupRun& run : in_order) runs[places[run.group]++] = run;
+  return runs;
+}
+
 }  // namespace
 
 bool is_part_of_time(const std::string& by) { return !parts_named(by).empty(); }
@@ -278,19 +299,26 @@ Error advised_on_part(const std::string& by, const Error& error) {
           error.exit_code()};
 }
 
-std::vector<std::uint64_t> distinct_keys(std::span<const std::optional<std::uint64_t>> keys) {
-  std::vector<std::uint64_t> distinct;
-  for (const auto& key : keys)
-    if (key) distinct.push_back(*key);
-  std::ranges::sort(distinct);
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  return distinct;
+NumberedKeys number_keys(std::span<const std::optional<std::uint64_t>> keys) {
+  LabelNumbers numbers;
+  NumberedKeys result;
+  result.numbers.reserve(keys.size());
+  for (const auto& key : keys) result.numbers.push_back(key ? numbers(*key) : no_label);
+  result.keys.assign(numbers.labels().begin(), numbers.labels().end());
+  std::ranges::sort(result.keys);
+  std::vector<std::uint32_t> ranks;
+  for (const std::uint64_t key : numbers.labels())
+    ranks.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(result.keys, key) -
+                                               result.keys.begin()));
+  for (std::uint32_t& number : result.numbers)
+    if (number != no_label) number = ranks[number];
+  return result;
 }
 
 LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
   LabelledGroups labelled;
-  std::vector<std::uint64_t> words;
+  NumberedKeys numbered;
   Labels labels;
   while_unchanged(view, communicator, [&] {
     run_on_root(communicator, [&] {
@@ -302,30 +330,13 @@ LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
     });
   });
   run_on_root(communicator, [&] {
-    const std::vector<Key> keys = distinct_keys(labels.keys);
-    labelled.dimension = dimension_of(labels, keys);
-    words.push_back(keys.size());
-    for (const auto& key : labels.keys)
-      words.push_back(
-          key ? static_cast<std::uint64_t>(std::ranges::lower_bound(keys, *key) - keys.begin())
-              : keys.size());
+    numbered = number_keys(labels.keys);
+    labelled.dimension = dimension_of(labels, numbered.keys);
   });
-  words = mpi::broadcast(words, communicator);
-
   AxisGroups& groups = labelled.groups;
   groups.dimension = dimension;
-  groups.count = words.front();
-  for (std::uint64_t index = 0; index + 1 < words.size(); ++index) {
-    const std::uint64_t group = words[index + 1];
-    if (group == groups.count) continue;
-    const bool goes_on = !groups.runs.empty() && groups.runs.back().group == group &&
-                         groups.runs.back().indices.end() == index;
-    if (goes_on)
-      ++groups.runs.back().indices.count;
-    else
-      groups.runs.push_back({{index, 1}, group});
-  }
-  std::ranges::stable_sort(groups.runs, std::less{}, &GroupRun::group);
+  groups.count = mpi::broadcast(std::uint64_t{numbered.keys.size()}, communicator);
+  groups.runs = runs_of(mpi::broadcast(numbered.numbers, communicator), groups.count);
   labelled.dimension.is_of_cells =
       by.starts_with("year,") && is_part_of_time(by) && !groups.runs.empty() &&
       std::ranges::is_sorted(groups.runs, std::less{},

@@ -27,8 +27,13 @@ bool is_part_of_time(const std::string& by);
 /// of a dataset so called advises.
 Error advised_on_part(const std::string& by, const Error& error);
 
-/// Returns the keys that there are, rising, each once.
-std::vector<std::uint64_t> distinct_keys(std::span<const std::optional<std::uint64_t>> keys);
+/// Keys that there are, rising, each once; and of many their numbers among these, or no_label.
+struct NumberedKeys {
+  std::vector<std::uint64_t> keys;
+  std::vector<std::uint32_t> numbers;
+};
+
+NumberedKeys number_keys(std::span<const std::optional<std::uint64_t>> keys);
 
 /// Says how many of the labels called `name` are empty texts; empty where none is.
 std::string empty_labels_note(const std::string& name, std::uint64_t empty, std::uint64_t labels);

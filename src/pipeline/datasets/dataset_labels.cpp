@@ -114,12 +114,16 @@ void read_numbers(io::Dataset& dataset, const Decoding& decoding, DatasetLabels&
   for_each_value(dataset, decoding, [&](auto value, bool counts) {
     all.push_back(counts ? std::optional(ordered_key(value)) : std::nullopt);
   });
-  labels.keys = distinct_keys(all);
-  const auto number = [&](std::uint64_t key) {
-    return static_cast<std::uint32_t>(std::ranges::lower_bound(labels.keys, key) -
-                                      labels.keys.begin());
-  };
-  for (const auto& key : all) labels.numbers.push_back(key ? number(*key) : no_label);
+  NumberedKeys numbered = number_keys(all);
+  labels.keys = std::move(numbered.keys);
+  labels.numbers = std::move(numbered.numbers);
+}
+
+void set_strides(LabelOutputs& outputs) {
+  outputs.strides = row_major_strides(outputs.shape);
+  const auto of_labels = outputs.strides.begin() + static_cast<std::ptrdiff_t>(outputs.place);
+  outputs.label_stride = *of_labels;
+  outputs.strides.erase(of_labels);
 }
 
 LabelOutputs outputs_along(const std::vector<int>& along, std::uint64_t labels,
@@ -135,10 +139,7 @@ LabelOutputs outputs_along(const std::vector<int>& along, std::uint64_t labels,
     outputs.kept.push_back(d);
     outputs.shape.push_back(shape[d]);
   }
-  outputs.strides = row_major_strides(outputs.shape);
-  const auto of_labels = outputs.strides.begin() + static_cast<std::ptrdiff_t>(outputs.place);
-  outputs.label_stride = *of_labels;
-  outputs.strides.erase(of_labels);
+  set_strides(outputs);
   return outputs;
 }
 
@@ -187,6 +188,24 @@ std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& v
   for (std::size_t d = 0; d < info.shape.size(); ++d)
     if (d != first) axes.emplace_back(static_cast<std::int64_t>(d));
   return axes;
+}
+
+DatasetLabels labels_of_groups(const AxisShape& array) {
+  const AxisGroups& groups = *array.groups;
+  const auto dimension = static_cast<std::size_t>(groups.dimension);
+  DatasetLabels labels{"", ElementType::u32, {array.shape[dimension]}, {dimension}};
+  labels.numbers.assign(array.shape[dimension], no_label);
+  for (const auto& [indices, group] : groups.runs)
+    std::fill_n(labels.numbers.begin() + static_cast<std::ptrdiff_t>(indices.first), indices.count,
+                static_cast<std::uint32_t>(group));
+  LabelOutputs& outputs = labels.outputs.emplace();
+  const std::vector<int> kept = array.kept();
+  outputs.shape = array.output_shape();
+  outputs.place =
+      static_cast<std::size_t>(std::ranges::find(kept, groups.dimension) - kept.begin());
+  outputs.kept.assign(array.across.begin(), array.across.end());
+  set_strides(outputs);
+  return labels;
 }
 
 DatasetLabels open_labels_along(const std::string& name, const std::vector<int>& along,

@@ -9,6 +9,7 @@
 #include "core/values/decoding.hpp"
 #include "io/dataset/dataset.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/regions/axis_shape.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/axis.hpp"
 
@@ -50,6 +51,9 @@ bool has_several_dimensions(const std::string& name, const DatasetView& view,
 /// Returns all dimensions of a view, first that which labels of one dimension have. Collective;
 /// throws likewise, also for labels of another number of dimensions.
 std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& view, Run& run);
+
+/// Returns the groups of an array as labels, which are their numbers, for the array's outputs.
+DatasetLabels labels_of_groups(const AxisShape& array);
 
 /// Opens labels that are integers of some of the dimensions `along`, and has every rank keep their
 /// numbers in memory, for outputs of each index along the others. Collective; throws likewise.

@@ -10,12 +10,15 @@
 #include "core/results/statistic_table.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "pipeline/datasets/axis_labels.hpp"
+#include "pipeline/datasets/dataset_labels.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/datasets/time_groups.hpp"
+#include "pipeline/labels/label_pipeline.hpp"
 #include "pipeline/quantiles/line_quantiles.hpp"
 #include "pipeline/reduce/axis_reduce_pipeline.hpp"
 #include "pipeline/reduce/axis_writer.hpp"
 #include "pipeline/reduce/reduce_outputs.hpp"
+#include "pipeline/regions/box_tiling.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "warpfold/core/error.hpp"
@@ -72,6 +75,46 @@ void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOpti
   }
 }
 
+/// Tells whether groups lie so scattered, and their outputs are so few, that it is faster to read
+/// all elements in their order, with the outputs of all groups at hand.
+bool are_scattered(const AxisReduction& work) {
+  constexpr std::uint64_t most_outputs = std::uint64_t{1} << 20;
+  constexpr std::uint64_t least_bytes = std::uint64_t{1} << 11;
+  constexpr std::uint64_t most_readings = 8;
+  constexpr std::size_t few_runs = 256;
+  const std::vector<Statistic>& statistics = work.options.statistics;
+  const AxisShape& array = work.array;
+  if (!array.groups || array.groups->runs.size() < few_runs || work.factors ||
+      array.outputs() > most_outputs ||
+      std::ranges::any_of(statistics, &StatisticRow::is_index, row_of))
+    return false;
+  const io::DatasetInfo& info = work.view.info();
+  const std::vector<GroupRun>& runs = array.groups->runs;
+  const auto d = static_cast<std::size_t>(array.groups->dimension);
+  std::uint64_t indices = 0;
+  for (const GroupRun& run : runs) indices += run.indices.count;
+  const std::uint64_t inner = product(std::span(info.shape).subspan(d + 1));
+  if (indices * inner * size_of(info.format.type) < runs.size() * least_bytes) return true;
+  // Each group would inflate the chunks that it has a part of.
+  const bool are_in_order = work.options.by.empty();
+  return !are_in_order && !info.filters.empty() &&
+         most_readings * indices < runs.size() * granule_of(info)[d];
+}
+
+/// Reduces all elements with the outputs of all groups at hand. Collective.
+std::vector<StageTiming> reduce_scattered(AxisReduction& work, AxisWriter& writer, Run& run) {
+  std::vector<StageTiming> stages;
+  DatasetLabels labels = labels_of_groups(work.array);
+  const LabelTotals totals = reduce_labels(work.view, labels, work.needs, run, stages);
+  OutputTimers timers(&run.monitor.stages());
+  run_on_root(run.communicator, [&] {
+    writer.write({0, work.array.outputs()}, totals.totals(), timers);
+  });
+  writer.failure().throw_on_all_ranks(run.communicator);
+  append(stages, timers.timings());
+  return stages;
+}
+
 LineQuantiles line_quantiles(const ReduceOptions& options, const std::vector<AxisTarget>& targets) {
   LineQuantiles wanted{{quantiles_of(options),
                         gives_elements(options.quantile_method) ? options.summary.empty : Value{},
@@ -94,11 +137,13 @@ std::vector<StageTiming> fill(ArrayOutput& staged, const std::vector<AxisOutput>
   targets.erase(first_quantile, targets.end());
   if (!targets.empty()) {
     AxisWriter writer(std::move(targets), work.array.output_shape(), options.summary);
-    if (work.array.rows() > 0)
+    if (work.array.rows() == 0)
+      write_outputs_of_nothing(work.values, work.needs, writer, run);
+    else if (are_scattered(work))
+      stages = reduce_scattered(work, writer, run);
+    else
       stages = reduce_rows(view, work.array, work.needs, writer, run,
                            work.factors ? work.factors->factors() : Factors{});
-    else
-      write_outputs_of_nothing(work.values, work.needs, writer, run);
     if (!work.reports_labels) note_sums_of_nothing(writer, view.info().name, options, run);
   }
   if (!quantiles.empty())
