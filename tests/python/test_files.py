@@ -104,7 +104,7 @@ def test_labels(path, field):
     sums = warpfold.reduce(path, "group", ops="count,max", by="group")
     assert sums == {0: {"count": 3, "max": 0}, 1: {"count": 3, "max": 1}}
     assert warpfold.reduce(path, "group", ops="count", by="group") == {0: 3, 1: 3}
-    medians = {each: np.median(field[seasons == each]) for each in (0, 1)}
+    medians = {each: np.median(field[seasons == each].astype("f8")) for each in (0, 1)}
     assert warpfold.reduce(path, "temp", ops="median", by="group@time") == medians
 
 
