@@ -54,16 +54,21 @@ WindowLength window_length(std::string_view text) {
                                                                  {"month", {Unit::month, 1}},
                                                                  {"day", {Unit::hour, 24}},
                                                                  {"hour", {Unit::hour, 1}}};
-  for (const auto& [name, length] : names)
+  std::string likely;
+  for (const auto& [name, length] : names) {
     if (text == name) return length;
+    if (text.starts_with(name) || (name == "day" && text == "daily"))
+      likely = "Did you mean " + std::string(name) + "? ";
+  }
   static const std::regex form(R"((\d{1,2}) ?hours?)");
   std::smatch part;
   const std::string whole(text);
   const std::int64_t hours = std::regex_match(whole, part, form) ? std::stoll(part[1]) : 0;
   if (hours == 0 || 24 % hours != 0)
     throw usage_error("bad `every` '" + whole + "'", "",
-                      "Give a number of indices, or year, season, month, day or N hours, where "
-                      "24 is a multiple of N.");
+                      likely +
+                          "Give a number of indices, or year, season, month, day or N hours, "
+                          "where 24 is a multiple of N.");
   return {Unit::hour, hours};
 }
 

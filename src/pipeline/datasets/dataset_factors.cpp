@@ -51,12 +51,24 @@ Opened open_coordinate_of(const std::string& name, const io::DatasetInfo& info) 
                     "Name a dimension with coordinates in degrees, or a dataset of weights.");
 }
 
+io::Dataset open_factors_beside(const NamedDataset& named, const FactorsOption& given,
+                                const io::DatasetInfo& info) {
+  try {
+    return open_named_beside(named, info);
+  } catch (const Error& error) {
+    if (!given.are_weights || !given.text.starts_with("cos")) throw;
+    throw Error(error.problem(), error.why(),
+                error.suggestion() + " For cosines of latitudes give 'cos:DIMENSION'.",
+                error.exit_code());
+  }
+}
+
 Opened open_factors(const FactorsOption& given, const DatasetView& view) {
   const io::DatasetInfo& info = view.info();
   if (given.are_weights && given.text.starts_with(cosine))
     return open_coordinate_of(given.text.substr(cosine.size()), info);
   const NamedDataset named = parse_dataset_name(given.name, given.text, info.file);
-  io::Dataset dataset = open_named_beside(named, info);
+  io::Dataset dataset = open_factors_beside(named, given, info);
   const SharedPart part = shared_part(given.name, named, dataset.info(), info, view.match, true);
   dataset.add_note(match_beside(given.name, dataset.info(), info, view.match, part.dimensions));
   return with_part(std::move(dataset), part, info);

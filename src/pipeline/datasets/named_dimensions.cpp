@@ -126,6 +126,7 @@ class CoordinateSlice {
     auto line = open_coordinate(info, found.number, found.coordinate);
     if (!line || line->info().elements > most_compared_coordinates) return "";
     const std::vector<double> numbers = Coordinate(std::move(*line)).numbers();
+    if (std::string year = note_on_year(info, found, numbers); !year.empty()) return year;
     bool differ = false;
     for (const std::string& bound : parts_) {
       if (bound.empty()) continue;
@@ -178,6 +179,24 @@ class CoordinateSlice {
 
   [[noreturn]] void refuse(const std::string& why, const char* advice = coordinates_advice) const {
     throw usage_error(problem(), "'" + named_.name + "=" + named_.slice + "' " + why, advice);
+  }
+
+  /// Says which time has the index that is given, where it could be meant as a year of the times.
+  std::string note_on_year(const io::DatasetInfo& info, const NamedDimension& found,
+                           const std::vector<double>& numbers) const {
+    constexpr std::size_t digits_of_year = 4;
+    const std::string& year = parts_[0];
+    if (is_range() || year.size() != digits_of_year || numbers.empty()) return "";
+    const auto units = time_units(io::read_dataset_text(info.stored_file, found.coordinate));
+    const auto index = static_cast<std::size_t>(std::strtoull(year.c_str(), nullptr, 10));
+    if (!units || index >= numbers.size()) return "";
+    const auto date = [&](double time) { return date_of(time, *units); };
+    if (year < date(numbers.front()).substr(0, digits_of_year) ||
+        year > date(numbers.back()).substr(0, digits_of_year))
+      return "";
+    const std::string name = "'" + named_.name + "=" + year;
+    return name + "' is an index; its time is " + date(numbers[index]) + ". Write " + name +
+           "-01:" + year + "-12' for the year.";
   }
 
   std::string problem() const { return "bad selection '" + selection_ + "'"; }
