@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "mpi/host_counters.hpp"
+
 namespace warpfold::mpi {
 namespace {
 
@@ -58,6 +65,20 @@ TEST(Communicator, ComparesElementByElement) {
   const std::vector<double> largest = {static_cast<double>(last), 0.0};
   EXPECT_EQ(maximum({static_cast<double>(rank), -static_cast<double>(rank)}, communicator),
             largest);
+}
+
+TEST(HostCounters, AreChangedByAllRanksOfAHost) {
+  constexpr std::uint64_t additions = 1000;
+  const Communicator communicator(MPI_COMM_WORLD);
+  const HostCounters counters(communicator);
+  std::vector<int> all(static_cast<std::size_t>(communicator.size()));
+  std::iota(all.begin(), all.end(), 0);
+  ASSERT_EQ(counters.ranks(), all);
+  for (std::uint64_t i = 0; i < additions; ++i)
+    for (std::size_t place = 0; place < all.size(); ++place) ++counters.at(place);
+  counters.meet();
+  for (std::size_t place = 0; place < all.size(); ++place)
+    EXPECT_EQ(counters.at(place).load(), additions * all.size());
 }
 
 }  // namespace

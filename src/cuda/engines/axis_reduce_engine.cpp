@@ -38,7 +38,18 @@ struct ReduceArrays {
   kernels::AxisColumns columns;
   AxisSpill* spills;
   kernels::AxisReduceStatus* status;
-  std::uint32_t* varying;  ///< words of results that are not the same in all outputs
+  std::uint32_t* varying;  ///< as SharedWords has it
+};
+
+/// Arrays of AxisParts.
+constexpr std::size_t part_arrays = 7;
+
+/// Words that all outputs have in common, for each of the arrays of their results: those of the
+/// first element whose bits in `varying` are not set.
+struct SharedWords {
+  static constexpr std::size_t max_words = std::max(sizeof(AxisCounts), sizeof(Expansion)) / 8;
+  std::uint32_t varying[part_arrays];
+  std::uint64_t first[part_arrays][max_words];
 };
 
 ReduceArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisReduceSpec& spec) {
@@ -61,7 +72,7 @@ ReduceArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisRe
                   .next_place = scratch.take<std::uint64_t>(columns)},
       .spills = scratch.take<AxisSpill>(kernels::axis_spill_capacity(needs, spec.factors.any())),
       .status = scratch.take<kernels::AxisReduceStatus>(1),
-      .varying = scratch.take<std::uint32_t>(1)};
+      .varying = scratch.take<std::uint32_t>(part_arrays)};
 }
 
 std::uint64_t bytes_of_arrays(const StagingPlan& plan, const AxisReduceSpec& spec) {
@@ -143,7 +154,7 @@ class AxisReduction {
 
   AxisParts finish() {
     complete();
-    AxisParts parts(spec_.needs, reduce_.outputs);
+    AxisParts parts;
     if (reduce_.outputs == 0) return parts;
     kernels::merge_columns(reduce_, stream_.get());
     copy_status(stream_.get());
@@ -189,46 +200,70 @@ class AxisReduction {
     *status_ = {};
   }
 
+  /// Brings results to the host: a word that all outputs share comes once.
   void download(AxisParts& parts) {
+    find_shared_words(parts);
+    for_each_array(parts,
+                   [&]<class Part>(std::vector<Part>& to, const Part* from, std::size_t number) {
+                     const kernels::WordArray words = words_of(from);
+                     const std::uint32_t varying = shared_->varying[number];
+                     if (std::popcount(varying) == static_cast<int>(words.width)) {
+                       to = downloaded_array<Part>(from, words.count, stream_.get());
+                       return;
+                     }
+                     Part first;
+                     std::memcpy(static_cast<void*>(&first), shared_->first[number], sizeof(first));
+                     to.assign(words.count, first);
+                     for (unsigned word = 0; word < words.width; ++word)
+                       if ((varying >> word & 1) != 0) download_word(words, word, to.data());
+                   });
+  }
+
+  /// Calls visit(array, array in device memory, number) for each array of results.
+  template <class Visit>
+  void for_each_array(AxisParts& parts, const Visit& visit) const {
     const kernels::AxisColumns& columns = reduce_.columns;
-    download(parts.counts, columns.counts);
-    download(parts.sum, columns.sum);
-    download(parts.absolute, columns.absolute);
-    download(parts.squares, columns.squares);
-    download(parts.minimum, columns.minimum);
-    download(parts.maximum, columns.maximum);
-    download(parts.first_nan, columns.first_nan);
+    const auto visit_if_there = [&](auto& to, auto* from, std::size_t number) {
+      if (from != nullptr) visit(to, from, number);
+    };
+    visit_if_there(parts.counts, columns.counts, 0);
+    visit_if_there(parts.sum, columns.sum, 1);
+    visit_if_there(parts.absolute, columns.absolute, 2);
+    visit_if_there(parts.squares, columns.squares, 3);
+    visit_if_there(parts.minimum, columns.minimum, 4);
+    visit_if_there(parts.maximum, columns.maximum, 5);
+    visit_if_there(parts.first_nan, columns.first_nan, 6);
   }
 
-  /// Brings an array of results to the host: a word that all outputs share comes once.
   template <class Part>
-  void download(std::vector<Part>& to, const Part* from) {
-    constexpr unsigned width = sizeof(Part) / sizeof(std::uint64_t);
-    constexpr std::size_t few_bytes = 4096;
-    if (to.empty()) return;
-    const kernels::WordArray words{reinterpret_cast<const std::uint64_t*>(from), to.size(), width};
-    std::uint32_t varying = (1u << width) - 1;
-    if (to.size() * sizeof(Part) > few_bytes) varying = varying_words(words);
-    if (std::popcount(varying) == width) {
-      copy_to_host(to.data(), from, to.size() * sizeof(Part), stream_.get());
-      return stream_.synchronize();
-    }
-    std::ranges::fill(to, downloaded_value<Part>(from, stream_.get()));
-    for (unsigned word = 0; word < width; ++word)
-      if ((varying >> word & 1) != 0) download_word(words, word, to.data());
+  kernels::WordArray words_of(const Part* parts) const {
+    return {reinterpret_cast<const std::uint64_t*>(parts), reduce_.outputs,
+            sizeof(Part) / sizeof(std::uint64_t)};
   }
 
-  std::uint32_t varying_words(const kernels::WordArray& words) {
-    fill_bytes(arrays_.varying, 0, sizeof(*arrays_.varying), stream_.get());
-    kernels::find_varying_words(words, arrays_.varying, stream_.get());
-    return downloaded_value<std::uint32_t>(arrays_.varying, stream_.get());
+  /// Waits for the GPU once for all arrays.
+  void find_shared_words(AxisParts& parts) {
+    const std::size_t bytes = sizeof(shared_->varying);
+    fill_bytes(arrays_.varying, 0, bytes, stream_.get());
+    for_each_array(
+        parts, [&]<class Part>(std::vector<Part>&, const Part* from, std::size_t number) {
+          static_assert(sizeof(Part) <= sizeof(shared_->first[0]));
+          kernels::find_varying_words(words_of(from), arrays_.varying + number, stream_.get());
+          copy_to_host(shared_->first[number], from, sizeof(Part), stream_.get());
+        });
+    copy_to_host(shared_->varying, arrays_.varying, bytes, stream_.get());
+    stream_.synchronize();
   }
 
   template <class Part>
   void download_word(const kernels::WordArray& words, unsigned word, Part* to) {
     std::uint64_t* const packed = reduce_.columns.next_place;
+    const std::uint64_t bytes = words.count * sizeof(std::uint64_t);
+    if (words_.size() < bytes) words_ = PinnedBuffer(spec_.outputs * sizeof(std::uint64_t));
     kernels::pack_word(words, word, packed, stream_.get());
-    const auto values = downloaded_array<std::uint64_t>(packed, words.count, stream_.get());
+    copy_to_host(words_.data(), packed, bytes, stream_.get());
+    stream_.synchronize();
+    const auto* const values = reinterpret_cast<const std::uint64_t*>(words_.data());
     for (std::uint64_t i = 0; i < words.count; ++i)
       std::memcpy(reinterpret_cast<std::byte*>(to + i) + word * sizeof(values[i]), &values[i],
                   sizeof(values[i]));
@@ -241,6 +276,8 @@ class AxisReduction {
   DeviceBuffer memory_;
   ReduceArrays arrays_{};
   MappedValue<kernels::AxisReduceStatus> status_;
+  MappedValue<SharedWords> shared_;
+  PinnedBuffer words_;  ///< words of outputs on their way to the host
   kernels::AxisReduce reduce_{};
   AxisSpills spills_;
   std::mutex mutex_;  ///< serialises threads that take slabs

@@ -11,6 +11,7 @@
 #include "io/chunks/chunk_decoder.hpp"
 #include "io/chunks/chunk_index.hpp"
 #include "io/chunks/chunk_parts.hpp"
+#include "io/chunks/known_chunks.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_parts.hpp"
 #include "io/files/coalescing.hpp"
@@ -61,17 +62,16 @@ class ChunkSource::Implementation {
         problem_(info.problem),
         grid_(grid_of(info)),
         chunk_bytes_(chunk_bytes_of(info)),
-        mine_(mine),
         parts_(info),
         files_(stored_files(info), problem_),
-        chunks_(read_chunk_index(info, mine)),
-        max_stored_bytes_(
-            chunks_.empty() ? 0 : std::ranges::max(chunks_, {}, &StoredChunk::bytes).bytes) {
-    if (!info.parts) return;
-    for (std::uint64_t i = 0; i < chunks_.size(); ++i) {
-      const std::size_t part = parts_.place_of(grid_.number_at(mine.first + i)).part;
-      chunks_[i].address = files_.address_of({part, chunks_[i].address});
-    }
+        chunks_(mine, [this](ChunkRun run) { return read_index(run); }),
+        max_stored_bytes_(chunks_.max_bytes()) {}
+
+  void include(ChunkRun more) { chunks_.include(more); }
+
+  std::uint64_t max_stored_bytes() const { return max_stored_bytes_; }
+  void expect_stored_bytes(std::uint64_t bytes) {
+    max_stored_bytes_ = std::max(max_stored_bytes_, bytes);
   }
 
   const DatasetInfo& info() const { return info_; }
@@ -108,15 +108,15 @@ class ChunkSource::Implementation {
 
   const StoredChunk& chunk(std::uint64_t number) const {
     const auto position = grid_.position_of(number);
-    if (position && *position >= mine_.first && *position < mine_.end())
-      return chunks_[*position - mine_.first];
+    if (const StoredChunk* const found = position ? chunks_.find(*position) : nullptr)
+      return *found;
     throw Error(problem_, ChunkCoordinates(info_).name(number) + " is not one of this source", "");
   }
 
   bool never_written(ChunkRun run) const {
-    const auto first = chunks_.begin() + static_cast<std::ptrdiff_t>(run.first - mine_.first);
-    return std::all_of(first, first + static_cast<std::ptrdiff_t>(run.count),
-                       [](const StoredChunk& chunk) { return chunk.bytes == 0; });
+    std::uint64_t position = run.first;
+    while (position < run.end() && chunks_.find(position)->bytes == 0) ++position;
+    return position == run.end();
   }
 
   void require_fitting(std::uint64_t chunks, std::uint64_t staged_bytes,
@@ -146,6 +146,17 @@ class ChunkSource::Implementation {
   }
 
  private:
+  /// Returns what the file says of chunks, with addresses in files_.
+  std::vector<StoredChunk> read_index(ChunkRun run) const {
+    std::vector<StoredChunk> chunks = read_chunk_index(info_, run);
+    if (!info_.parts) return chunks;
+    for (std::uint64_t i = 0; i < run.count; ++i) {
+      const std::size_t part = parts_.place_of(grid_.number_at(run.first + i)).part;
+      chunks[i].address = files_.address_of({part, chunks[i].address});
+    }
+    return chunks;
+  }
+
   static std::uint64_t with_gaps(std::uint64_t chunks, std::uint64_t bytes) {
     return chunks * (aligned(bytes) + staging_alignment) + ceil_div(chunks * bytes, gap_divisor);
   }
@@ -154,10 +165,9 @@ class ChunkSource::Implementation {
   std::string problem_;
   ChunkGrid grid_;
   std::uint64_t chunk_bytes_;
-  ChunkRun mine_;
   ChunkParts parts_;
-  mutable FileSeries files_;         ///< one for each part
-  std::vector<StoredChunk> chunks_;  ///< with addresses in them
+  mutable FileSeries files_;  ///< one for each part
+  KnownChunks chunks_;
   std::uint64_t max_stored_bytes_;
 };
 
@@ -375,6 +385,14 @@ ChunkSource::ChunkSource(const DatasetInfo& info, ChunkRun mine)
     : implementation_(std::make_unique<Implementation>(info, mine)) {}
 
 ChunkSource::~ChunkSource() = default;
+
+void ChunkSource::include(ChunkRun more) { implementation_->include(more); }
+
+std::uint64_t ChunkSource::max_stored_bytes() const { return implementation_->max_stored_bytes(); }
+
+void ChunkSource::expect_stored_bytes(std::uint64_t bytes) {
+  implementation_->expect_stored_bytes(bytes);
+}
 
 const ChunkGrid& ChunkSource::grid() const { return implementation_->grid(); }
 

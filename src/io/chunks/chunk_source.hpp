@@ -21,14 +21,22 @@ enum class Compressed : std::uint8_t { undone, left };
 /// Returns the form of chunks that readers leave compressed; nothing where they can't.
 std::optional<CompressedForm> left_form(const DatasetInfo& info);
 
-/// Reads those chunks of a chunked dataset that are a rank's.
+/// Reads those chunks of a chunked dataset that are a rank's, and others that are included.
 class ChunkSource {
  public:
   /// Reads the index of `mine`, positions in grid_of(info). Throws Error.
   ChunkSource(const DatasetInfo& info, ChunkRun mine);
   ~ChunkSource();
 
+  /// Reads the index of further chunks, unless it is known. Threads may call it at once. Throws
+  /// Error.
+  void include(ChunkRun more);
+
   const ChunkGrid& grid() const;
+
+  /// Return and raise the bytes of the largest chunk, as stored, that staging memory has to hold.
+  std::uint64_t max_stored_bytes() const;
+  void expect_stored_bytes(std::uint64_t bytes);
 
   /// Returns the form of chunks that are left compressed; nothing where none can be.
   std::optional<CompressedForm> left_form() const;

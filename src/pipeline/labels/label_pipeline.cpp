@@ -100,8 +100,11 @@ std::vector<StageTiming> reduce_share(LabelJob& job, const WorkPlan& plan, Run& 
     append(stages, {combining.timing()});
   };
   const int threads = job.engine ? std::min(plan.slots(), job.engine->threads()) : plan.slots();
-  return run_pass({plan.mine, threads, info.elements * size_of(info.format.type)}, run.monitor,
-                  run.communicator, make, merge);
+  const PassItems items{.items = plan.mine,
+                        .threads = threads,
+                        .bytes = info.elements * size_of(info.format.type),
+                        .host = run.share_items(plan.tiling.items(), threads)};
+  return run_pass(items, run.monitor, run.communicator, make, merge);
 }
 
 }  // namespace

@@ -66,14 +66,16 @@ void make_engines(SlabSetup& setup, const DatasetView& view, const EngineMaker& 
 
 SlabSetup try_setup(DatasetView& view, const EngineMaker& make, const WorkPlan& plan, bool each,
                     Run& run) {
-  SlabSetup setup{plan, {}, {}, {}, {}, {}, {}};
+  SlabSetup setup{plan, {}, {}, {}, {}, {}, each, {}};
   setup.binding =
       std::make_unique<cpu::ThreadBinding>(run.place.near_gpu, std::max(1, plan.threads));
   run_on_all(run.communicator, [&] {
     setup.source =
         std::make_unique<RegionSource>(view.dataset, run.monitor.stages(), plan.chunks());
-    make_engines(setup, view, make, each, run);
   });
+  // Slots are to hold what one rank takes of another one's.
+  if (plan.tiling.in_chunks()) setup.source->agree_on_sizes(run.communicator);
+  run_on_all(run.communicator, [&] { make_engines(setup, view, make, each, run); });
   setup.plan.threads = std::min(plan.threads, setup.engine->threads());
   return setup;
 }
@@ -135,6 +137,7 @@ class SlabConsumer final : public Consumer {
 
   void take(const PassItem& item) override {
     const ElementRange slab = setup_.plan.tiling.range(item.number);
+    if (item.rest.count > 0) setup_.source->include(setup_.plan.tiling.range(item.rest));
     if (item.for_gpu) {
       if (!gpu_reader_) gpu_reader_.emplace(*setup_.source, io::Compressed::left);
       return pass(slab, *setup_.gpu->engine(), *gpu_reader_);
@@ -222,6 +225,7 @@ std::vector<StageTiming> pass_slabs(const SlabSetup& setup, const ResultTaker& t
   SlabJob job{setup, size_of(info.format.type),
               registry_of_callers(*setup.engine, run.monitor.stages()), setup.plan.threads};
   PassItems items{setup.plan.mine, setup.plan.threads, info.elements * job.element_bytes};
+  if (!setup.has_mine) items.host = run.share_items(setup.plan.tiling.items(), items.threads);
   if (setup.gpu) {
     items.gpu = setup.gpu.get();
     items.pieces = ceil_div(setup.plan.tiling.max_places(), setup.piece_chunks);

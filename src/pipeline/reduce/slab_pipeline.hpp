@@ -26,6 +26,7 @@ struct SlabSetup {
   std::unique_ptr<StreamEngine> engine;
   std::unique_ptr<GpuShare> gpu;   ///< that has slabs beside the engine of cores, if one has
   std::uint64_t piece_chunks = 0;  ///< that a core takes at a time beside a GPU
+  bool has_mine = false;           ///< slabs are this rank's whoever reads them
 
   /// Makes an engine for one element; null where slabs that were never written are reduced as
   /// others are, since a mask selects some of their elements.

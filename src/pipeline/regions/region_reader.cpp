@@ -55,6 +55,16 @@ RegionSource::RegionSource(io::Dataset& dataset, StageRegistry& registry,
     chunks_.emplace(info(), mine.value_or(ChunkRun{0, io::grid_of(info()).chunks()}));
 }
 
+void RegionSource::include(ElementRange more) {
+  if (chunks_) chunks_->include({more.first, more.count});
+}
+
+void RegionSource::agree_on_sizes(const mpi::Communicator& communicator) {
+  const auto mine = static_cast<double>(chunks_->max_stored_bytes());
+  chunks_->expect_stored_bytes(
+      static_cast<std::uint64_t>(mpi::maximum({mine}, communicator).front()));
+}
+
 Staging RegionSource::staging() const {
   if (chunks_) return Staging::chunks;
   return dataset_.may_read_past_cache() ? Staging::run : Staging::packed;

@@ -11,6 +11,7 @@
 #include "core/layout/staged_chunks.hpp"
 #include "io/chunks/chunk_source.hpp"
 #include "io/dataset/dataset.hpp"
+#include "mpi/communicator.hpp"
 
 namespace warpfold::pipeline {
 
@@ -30,6 +31,14 @@ class RegionSource {
 
   /// Returns the grid of the dataset's chunks, where these are read.
   const ChunkGrid* grid() const { return chunks_ ? &chunks_->grid() : nullptr; }
+
+  /// Lets readers read further chunks, by position, where chunks are read. Threads may call it at
+  /// once. Throws Error.
+  void include(ElementRange more);
+
+  /// Makes staging memory hold the largest stored chunk of all ranks, where chunks are read.
+  /// Collective.
+  void agree_on_sizes(const mpi::Communicator& communicator);
 
   /// Tells whether no chunk of a run was ever written, where chunks are read.
   bool never_written(ChunkRun run) const { return chunks_->never_written(run); }

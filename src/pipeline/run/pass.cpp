@@ -18,36 +18,45 @@ class ItemQueue {
 
   /// Returns the next item of those that a thread has taken, `taken`, or of the others.
   std::optional<PassItem> next(ElementRange& taken) {
-    if (pass_.gpu != nullptr) return next_shared(taken);
-    const std::optional<std::uint64_t> item = next_whole(taken);
-    return item ? std::optional(PassItem{*item}) : std::nullopt;
+    return pass_.gpu != nullptr ? next_shared(taken) : next_whole(taken);
   }
 
  private:
-  std::optional<std::uint64_t> next_whole(ElementRange& taken) {
+  std::optional<PassItem> next_whole(ElementRange& taken) {
+    if (pass_.host != nullptr) {
+      const std::optional<HostItems::Item> item = pass_.host->next();
+      if (!item) return std::nullopt;
+      return PassItem{.number = item->number, .rest = item->rest};
+    }
     if (taken.count == 0) taken = {next_.fetch_add(pass_.grain_size), pass_.grain_size};
     if (taken.first >= pass_.items.end()) return std::nullopt;
     --taken.count;
-    return taken.first++;
+    return PassItem{taken.first++};
   }
 
   /// Prefers the GPU whenever it is to have an item.
   std::optional<PassItem> next_shared(ElementRange& taken) {
     if (pass_.gpu->claim(left())) {
-      if (const auto item = next_whole(taken)) return PassItem{*item, 0, true};
+      if (auto item = next_whole(taken)) {
+        item->for_gpu = true;
+        return item;
+      }
       pass_.gpu->release();
     }
     const std::lock_guard lock(mutex_);
     if (left_of_item_ == 0) {
-      const std::optional<std::uint64_t> item = next_whole(taken);
+      const std::optional<PassItem> item = next_whole(taken);
       if (!item) return std::nullopt;
       shared_item_ = *item;
       left_of_item_ = pass_.pieces;
     }
-    return PassItem{shared_item_, pass_.pieces - left_of_item_--};
+    PassItem piece = shared_item_;
+    piece.piece = pass_.pieces - left_of_item_--;
+    return piece;
   }
 
   std::uint64_t left() const {
+    if (pass_.host != nullptr) return pass_.host->left();
     const std::uint64_t next = next_;
     return next < pass_.items.end() ? pass_.items.end() - next : 0;
   }
@@ -55,8 +64,8 @@ class ItemQueue {
   const PassItems& pass_;
   std::atomic<std::uint64_t> next_;
   std::mutex mutex_;
-  std::uint64_t shared_item_ = 0;  ///< whose pieces cores take
-  std::uint64_t left_of_item_;     ///< pieces
+  PassItem shared_item_;        ///< whose pieces cores take
+  std::uint64_t left_of_item_;  ///< pieces
 };
 
 /// Carries out one thread's part of a pass. Returns its stages' times.

@@ -9,6 +9,7 @@
 
 #include "mpi/communicator.hpp"
 #include "pipeline/run/gpu_share.hpp"
+#include "pipeline/run/host_items.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/core/element_range.hpp"
 #include "warpfold/core/stage_timing.hpp"
@@ -23,13 +24,15 @@ struct PassItems {
   std::uint64_t grain_size = 1;  ///< items that a thread takes at a time
   GpuShare* gpu = nullptr;       ///< takes items while cores take others
   std::uint64_t pieces = 1;      ///< pieces per item, for cores beside a GPU
+  HostItems* host = nullptr;     ///< other ranks' items that this one may take, one at a time
 };
 
 /// Work that a thread takes: an item, or a piece of it where cores share the items with a GPU.
 struct PassItem {
   std::uint64_t number = 0;
   std::uint64_t piece = 0;
-  bool for_gpu = false;  ///< the GPU takes the item whole
+  bool for_gpu = false;    ///< the GPU takes the item whole
+  ElementRange rest = {};  ///< as HostItems::Item has it
 };
 
 /// One thread of a pass.
@@ -40,8 +43,8 @@ struct PassThread {
   StageRegistry& stages;             ///< stages of the run
 };
 
-/// One thread's work on items. A rank's threads take items in rising order, so that a consumer may
-/// wait for those before its own where threads take one at a time.
+/// One thread's work on items. A rank's threads take its own items in rising order, so that a
+/// consumer may wait for those before where threads take one at a time.
 class Consumer {
  public:
   virtual ~Consumer() = default;

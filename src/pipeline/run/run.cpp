@@ -170,6 +170,14 @@ bool Run::shares(const io::DatasetInfo& info) const {
          has_many_compressed(info, place.threads, communicator.size());
 }
 
+HostItems* Run::share_items(std::uint64_t items, int threads) {
+  const auto ranks = static_cast<std::uint64_t>(communicator.size());
+  if (ranks == 1 || items <= 2 * ranks) return nullptr;
+  if (!host_items_) host_items_ = std::make_unique<HostItems>(communicator);
+  host_items_->begin(items, threads);
+  return host_items_.get();
+}
+
 void Run::note(const std::string& text) {
   if (!text.empty() && std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
 }

@@ -18,6 +18,7 @@
 #include "io/dataset/dataset.hpp"
 #include "io/files/external_files.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/run/host_items.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -88,6 +89,11 @@ struct Run {
   /// Returns the backend of cores: this rank's, or one beside its GPU for what that doesn't offer.
   Backend& cores();
 
+  /// Begins a pass over `items` items, of which each rank has its share_of(), by `threads` threads
+  /// of this rank. Returns the items that ranks of a host share; null where that gains nothing.
+  /// Collective.
+  HostItems* share_items(std::uint64_t items, int threads);
+
   /// Adds a sentence to the next report's notes, once, unless it is empty. Only rank 0's notes are
   /// reported.
   void note(const std::string& text);
@@ -112,6 +118,7 @@ struct Run {
                              std::chrono::steady_clock::time_point start);
 
   bool is_chosen_ = false;  ///< once and for all
+  std::unique_ptr<HostItems> host_items_;
   std::vector<std::string> notes_;
 };
 
