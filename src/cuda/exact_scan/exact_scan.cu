@@ -105,18 +105,22 @@ __device__ __noinline__ void publish_aggregates(const ExactAggregateRing& ring) 
 
 template <class Size>
 __device__ __noinline__ void resolve_tile_prefixes(const ExactAggregateRing& ring,
-                                                   const ExactCarry& carry) {
+                                                   const ExactCarry& carry,
+                                                   std::uint64_t elements) {
   BlockMemoryOf<Size>& shared = BlockMemoryOf<Size>::own();
-  block_barrier();
   TileResolver<Size> resolver(ring, carry);
   block_barrier();
+  resolver.choose_first_windows(elements);
+  block_barrier();
+  const std::uint32_t rounds = shared.rounds;
 #pragma unroll 1
-  for (std::uint32_t round = 0; round < shared.rounds; ++round) {
+  for (std::uint32_t round = 0; round < rounds; ++round) {
     LaneAggregates read{};
     resolver.load(round, read);
     wait_for_round(&shared.rounds_published, round);
     resolver.resolve(round, read);
     signal_round(&shared.rounds_resolved, round);
+    if (round + window_lead >= rounds) continue;
     resolver.choose_window(round + window_lead, round);
     signal_round(&shared.windows_chosen, round + window_lead);
   }
@@ -141,7 +145,7 @@ __global__ void __launch_bounds__(max_block_threads, 1)
   else if (warp::index() == segment_warps())
     publish_aggregates<typename Layout::Size>(scan.ring);
   else
-    resolve_tile_prefixes<typename Layout::Size>(scan.ring, scan.carry);
+    resolve_tile_prefixes<typename Layout::Size>(scan.ring, scan.carry, scan.array.end);
 }
 
 namespace {
@@ -206,13 +210,16 @@ struct ExactLaunch {
   }
 
   const ResidentExactScan& resident;
-  int warps;  ///< segment warps: no more than give every block a tile
+  int warps;  ///< segment warps: as few as the rounds need
 
   ExactLaunch(std::uint64_t elements, const ResidentExactScan& on)
-      : resident(on),
-        warps(static_cast<int>(
-            std::min(ceil_div(elements, std::uint64_t{Layout::segment_elements} * on.blocks),
-                     on.tile_elements / Layout::segment_elements))) {}
+      : resident(on), warps(static_cast<int>(segments_of_tile(elements, on))) {}
+
+  static std::uint64_t segments_of_tile(std::uint64_t elements, const ResidentExactScan& on) {
+    const std::uint64_t segments =
+        ceil_div(elements, std::uint64_t{Layout::segment_elements} * on.blocks);
+    return ceil_div(segments, ceil_div(segments, on.tile_elements / Layout::segment_elements));
+  }
 
   std::uint64_t tile_elements() const {
     return static_cast<std::uint64_t>(warps) * Layout::segment_elements;

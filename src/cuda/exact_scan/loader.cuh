@@ -45,7 +45,7 @@ class SegmentLoader {
       } else {
         wait_for_stores(array_);
         load_by_lanes(round, tile);
-        if (array_.input_in_rows && warp::lane() == 0) loaded(round).arrive();
+        if (array_.input_in_rows) arrive_when_loaded(round);
       }
     }
     commit_copies();
@@ -85,6 +85,14 @@ class SegmentLoader {
                         segment_place<Layout>(tile) * sizeof(In) / row_bytes, loaded(round));
   }
 
+  /// Ends the phase of a slot that lanes load.
+  __device__ void arrive_when_loaded(std::uint32_t round) const {
+    commit_copies();
+    wait_for_copies<0>();
+    __syncwarp();
+    if (warp::lane() == 0) loaded(round).arrive();
+  }
+
   __device__ void swap_bytes(std::uint32_t round) const {
     if (array_.swapped) {
 #pragma unroll 1
@@ -108,16 +116,19 @@ class SegmentLoader {
         copy_async(&slot.striped(i), own + i * warp::lanes * Layout::in_count);
     } else {
 #pragma unroll 1
-      for (int i = 0; i < Layout::in_vectors; ++i)
-        slot.striped(i) = load_lane(place + vector_place<Layout::in_count>(i));
+      for (int i = 0; i < Layout::in_vectors; ++i) {
+        const std::uint64_t own = place + vector_place<Layout::in_count>(i);
+        if (array_.input_aligned && array_.exists(own, Layout::in_count))
+          copy_async(&slot.striped(i), input() + own);
+        else
+          slot.striped(i) = load_lane(own);
+      }
     }
   }
 
   __device__ uint4 load_lane(std::uint64_t place) const {
     constexpr int margin = shift_margin<InBits>;
     const InBits* const elements = input() + place;
-    if (array_.input_aligned && array_.exists(place, Layout::in_count))
-      return load_vector<InBits, Layout::in_count>(elements);
     if (place >= array_.first + margin && array_.exists(place, Layout::in_count + margin))
       return load_shifted<InBits, Layout::in_count>(elements);
     return load_existing<InBits, Layout::in_count>(elements, InBits{0}, [this, place](int k) {

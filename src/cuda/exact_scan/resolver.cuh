@@ -195,22 +195,37 @@ __device__ __noinline__ bool resolve_slow_path(RunningPrefix& prefix,
 template <class Size>
 class TileResolver {
  public:
-  /// Chooses the windows of the first tiles.
   __device__ TileResolver(const ExactAggregateRing& ring, const ExactCarry& carry)
       : ring_(ring), shared_(BlockMemoryOf<Size>::own()) {
     prefix_.rest = WarpSuperaccumulator{};
     prefix_.rest.add(carry.digit);
+    prefix_.has_rest = prefix_.rest.any();
     prefix_.flags = carry.flags;
+    prefix_.top = prefix_.has_rest ? prefix_.rest.exponent() : least_top;
+  }
+
+  /// Chooses the windows of an array's first tiles, by the exponents of their segments. Those of a
+  /// short array are kept: they hold the prefixes of as many elements.
+  __device__ void choose_first_windows(std::uint64_t elements) {
     int exponent =
         warp::lane() < segment_warps() ? shared_.first_exponent[warp::lane()] : no_exponent;
     exponent = warp::reduce_xor(exponent, warp::Maximum{});
     // Prefixes grow for some rounds before windows are chosen by them.
-    constexpr int growth = 7;
-    const int top =
-        top_of_at_least(max(prefix_.rest.exponent() + 3, exponent + Size::headroom + growth));
-    open_window<Size>(prefix_, top, exponent, false, shared_.scratch_digits);
-    prefix_.has_rest = prefix_.rest.any();
-    for (std::uint32_t round = 0; round < window_lead; ++round) shared_.window_top[round] = top;
+    constexpr int least_growth = 7;
+    constexpr int most_growth = 11;
+    const int growth = 64 - leading_zeros(elements) + 3 - Size::headroom;
+    const bool is_short = growth <= most_growth;
+    const int above =
+        exponent + Size::headroom + (is_short ? max(growth, least_growth) : least_growth);
+    prefix_.top = top_of_at_least(max(prefix_.top + 3, above));
+    prefix_.sum = WindowSum{};
+    if (prefix_.has_rest) {
+      open_window<Size>(prefix_, prefix_.top, exponent, false, shared_.scratch_digits);
+      prefix_.has_rest = prefix_.rest.any();
+    }
+    for (std::uint32_t round = 0; round < window_lead; ++round)
+      shared_.window_top[round] = prefix_.top;
+    top_ = is_short ? prefix_.top : least_top;
   }
 
   /// Polls once for the aggregates of the round's span that are missing; tells whether any was.

@@ -107,7 +107,7 @@ class SegmentSummer {
   /// resolver chooses the first windows.
   __device__ void find_first_exponent() {
     std::uint32_t highest = 0;
-#pragma unroll 1
+#pragma unroll
     for (int i = 0; i < Layout::in_vectors; ++i) {
       const auto elements = std::bit_cast<typename Layout::InElements>(memory_.slot[0].striped(i));
 #pragma unroll

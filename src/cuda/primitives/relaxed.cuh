@@ -37,6 +37,16 @@ __device__ inline void store_relaxed(ulonglong2* words, const ulonglong2& value)
                : "memory");
 }
 
+/// Stores two words of 64 bits, each whole, to memory that the host reads (".sys").
+template <class T>
+__device__ void store_to_host(T* words, const T& value) {
+  static_assert(sizeof(T) == sizeof(ulonglong2));
+  const auto halves = std::bit_cast<ulonglong2>(value);
+  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(words), "l"(halves.x),
+               "l"(halves.y)
+               : "memory");
+}
+
 /// Counters in shared memory by which the warps of a block wait for one another: who sees a value
 /// stored sees also what was written before (".release", ".acquire", ".cta").
 __device__ inline void store_release(std::uint32_t* counter, std::uint32_t value) {

@@ -1,7 +1,9 @@
 #include "cuda/reduce/device_reduce.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstring>
 
 #include "cuda/runtime/cuda_error.hpp"
 #include "cuda/runtime/device.hpp"
@@ -12,13 +14,16 @@ namespace warpfold::cuda {
 namespace {
 
 /// Between two looks at the stream, which tells of failures only.
-constexpr int looks_for_the_result = 4096;
+constexpr int looks_for_a_word = 4096;
 
 }  // namespace
 
 DeviceReduce::DeviceReduce()
     : multiprocessors_(multiprocessors()),
-      state_(kernels::max_resident_reduce_blocks * multiprocessors_) {}
+      state_(kernels::max_resident_reduce_blocks * multiprocessors_),
+      collected_(kernels::max_collected_blocks * sizeof(kernels::PublishedReduce)) {
+  clear_published();
+}
 
 DeviceReduce::~DeviceReduce() {
   if (under_way_) cudaStreamSynchronize(stream_);
@@ -30,7 +35,7 @@ void DeviceReduce::start(const void* elements, std::uint64_t count, ElementForma
   needs_ = needs;
   under_way_ = count != 0;
   if (!under_way_) return;
-  ++epoch_;
+  next_epoch();
   kernels::reduce({.elements = static_cast<const std::byte*>(elements),
                    .count = count,
                    .format = format,
@@ -41,18 +46,33 @@ void DeviceReduce::start(const void* elements, std::uint64_t count, ElementForma
                    .blocks = kernels::reduce_blocks(count * size_of(format.type),
                                                     resident_blocks(format.type, needs)),
                    .published = published_.on_device(),
-                   .epoch = epoch_},
+                   .epoch = epoch_,
+                   .collected = reinterpret_cast<kernels::PublishedReduce*>(collected_.data())},
                   stream);
 }
 
 Accumulator DeviceReduce::result() {
-  if (!under_way_) return Accumulator::empty();
-  await_publication();
+  Accumulator total = Accumulator::empty();
+  if (!under_way_) return total;
+  const auto take = [&](auto&... parts) {
+    const auto take_part = [&](auto& part) {
+      std::array<std::uint64_t, sizeof(part) / sizeof(std::uint64_t)> words;
+      const auto offset =
+          reinterpret_cast<std::byte*>(&part) - reinterpret_cast<std::byte*>(&total);
+      std::size_t i = static_cast<std::size_t>(offset) / sizeof(std::uint64_t);
+      for (std::uint64_t& word : words) word = awaited_word(i++);
+      std::memcpy(&part, words.data(), sizeof(part));
+    };
+    (take_part(parts), ...);
+  };
+  take(total.count, total.nan_count, total.positive_infinities, total.negative_infinities,
+       total.first_nan);
+  if (needs_.sum) take(total.sum);
+  if (needs_.absolute) take(total.absolute);
+  if (needs_.squares) take(total.squares);
+  if (needs_.extrema) take(total.minimum, total.maximum);
   under_way_ = false;
-  Accumulator total = needed_parts(published_->total, needs_);
-  if (needs_.sum) total.sum.normalize();
-  if (needs_.absolute) total.absolute.normalize();
-  if (needs_.squares) total.squares.normalize();
+  total.normalize();
   return total;
 }
 
@@ -66,14 +86,32 @@ int DeviceReduce::resident_blocks(ElementType type, const ReduceNeeds& needs) {
   return blocks;
 }
 
-bool DeviceReduce::published() const {
-  return std::atomic_ref(published_->epoch).load(std::memory_order_acquire) == epoch_;
+void DeviceReduce::next_epoch() {
+  if (++epoch_ != 0) return;
+  clear_published();
+  epoch_ = 1;
 }
 
-void DeviceReduce::await_publication() {
+/// Makes all published words those of epoch 0, which no reduction has.
+void DeviceReduce::clear_published() {
+  *published_ = {};
+  const Stream stream;
+  fill_bytes(collected_.data(), 0, collected_.size(), stream.get());
+  stream.synchronize();
+}
+
+/// Returns word i of the Accumulator, if the reduction has published it.
+std::optional<std::uint64_t> DeviceReduce::published_word(std::size_t i) const {
+  kernels::PublishedWord& word = published_->word[i];
+  const kernels::PublishedWord read{std::atomic_ref(word.low).load(std::memory_order_relaxed),
+                                    std::atomic_ref(word.high).load(std::memory_order_relaxed)};
+  return read.is_of(epoch_) ? std::optional(read.value()) : std::nullopt;
+}
+
+std::uint64_t DeviceReduce::awaited_word(std::size_t i) {
   for (;;) {
-    for (int look = 0; look < looks_for_the_result; ++look)
-      if (published()) return;
+    for (int look = 0; look < looks_for_a_word; ++look)
+      if (const auto word = published_word(i)) return *word;
     const cudaError_t status = cudaStreamQuery(stream_);
     if (status == cudaErrorNotReady) {
       cudaGetLastError();
@@ -81,7 +119,7 @@ void DeviceReduce::await_publication() {
     }
     under_way_ = status == cudaSuccess;
     check(status, "the reduction on the GPU");
-    if (!published()) throw Error("the reduction on the GPU ended without a result", "", "");
+    if (!published_word(i)) throw Error("the reduction on the GPU ended without a result", "", "");
   }
 }
 

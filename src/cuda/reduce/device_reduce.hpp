@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 
 #include "core/results/accumulator.hpp"
 #include "cuda/reduce/reduce.hpp"
@@ -67,8 +68,10 @@ class DeviceReduce {
 
  private:
   int resident_blocks(ElementType type, const ReduceNeeds& needs);
-  bool published() const;
-  void await_publication();
+  void next_epoch();
+  void clear_published();
+  std::optional<std::uint64_t> published_word(std::size_t i) const;
+  std::uint64_t awaited_word(std::size_t i);
 
   static constexpr std::size_t kinds_of_needs = 16;
 
@@ -78,8 +81,9 @@ class DeviceReduce {
   bool under_way_ = false;
   ReduceNeeds needs_;
   cudaStream_t stream_ = nullptr;
-  std::uint64_t epoch_ = 0;  ///< epoch of the last reduction
+  std::uint32_t epoch_ = 0;  ///< epoch of the last reduction
   ReduceState state_;
+  DeviceBuffer collected_;  ///< totals that few blocks publish for the last one
   MappedValue<kernels::PublishedReduce> published_;
 };
 

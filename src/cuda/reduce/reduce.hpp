@@ -8,6 +8,7 @@
 #include "core/layout/staged_chunks.hpp"
 #include "core/results/accumulator.hpp"
 #include "warpfold/core/element_type.hpp"
+#include "warpfold/core/host_device.hpp"
 
 namespace warpfold::cuda::kernels {
 
@@ -28,11 +29,32 @@ struct ReduceTotals {
   static ReduceTotals empty() { return {Accumulator::empty(), 0}; }
 };
 
-/// In page-locked host memory, written by the device.
-struct PublishedReduce {
-  Accumulator total;    ///< as in ReduceTotals; the needed parts alone
-  std::uint64_t epoch;  ///< written last
+/// A word of 64 bits in two halves. Each is stored together with the reduction's epoch, which makes
+/// the order of stores irrelevant.
+struct alignas(16) PublishedWord {
+  std::uint64_t low;  ///< the lower half; above it the epoch
+  std::uint64_t high;
+
+  static constexpr int half = 32;
+
+  WARPFOLD_HD static PublishedWord of(std::uint64_t value, std::uint32_t epoch) {
+    const std::uint64_t flag = std::uint64_t{epoch} << half;
+    return {flag | (value & 0xffffffffu), flag | value >> half};
+  }
+  WARPFOLD_HD bool is_of(std::uint32_t epoch) const {
+    return low >> half == epoch && high >> half == epoch;
+  }
+  WARPFOLD_HD std::uint64_t value() const { return high << half | (low & 0xffffffffu); }
 };
+
+/// The words of an Accumulator as blocks publish them: to the host in its page-locked memory, to
+/// one another in device memory.
+struct PublishedReduce {
+  PublishedWord word[sizeof(Accumulator) / sizeof(std::uint64_t)];
+};
+
+/// So few blocks do without totals in device memory: the last one collects what the others publish.
+inline constexpr unsigned max_collected_blocks = 8;
 
 struct ReduceArguments {
   const std::byte* elements;  ///< in device memory, aligned to their size
@@ -43,10 +65,12 @@ struct ReduceArguments {
   ReduceTotals* totals;         ///< in device memory
   BlockExtrema* block_extrema;  ///< in device memory, one for each block
   int blocks;
-  /// Destination of the totals, as the device addresses it; the totals are empty afterwards. Null:
-  /// they stay.
+  /// Destination of the totals' needed parts, as the device addresses it; the totals are empty
+  /// before and afterwards. Null: they stay.
   PublishedReduce* published = nullptr;
-  std::uint64_t epoch = 0;
+  std::uint32_t epoch = 0;
+  /// In device memory, if `published`: for max_collected_blocks, of no epoch so far.
+  PublishedReduce* collected = nullptr;
   const BoxIndices* indices = nullptr;  ///< in device memory; null: they are consecutive
   /// In device memory: how many there are, of elements that were selected of `count` at most; null:
   /// `count`. Such a reduction publishes nothing.

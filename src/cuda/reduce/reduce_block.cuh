@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cuda/primitives/comparable.cuh"
+#include "cuda/primitives/relaxed.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/reduce/reduce.hpp"
 
@@ -39,13 +41,15 @@ struct ReduceShare {
   std::uint32_t head;    ///< elements before the first vector
   std::uint32_t tail;    ///< elements behind the last
   bool swapped_bytes;
+  ReduceNeeds needs;  ///< parts of the result to publish
   std::uint64_t first_index;
   std::uint64_t tail_index;  ///< index of the first element after the last vector
   std::uint64_t count;
   ReduceTotals* totals;
   BlockExtrema* block_extrema;
   PublishedReduce* published;
-  std::uint64_t epoch;
+  std::uint32_t epoch;
+  PublishedReduce* collected;  ///< totals of few blocks, for the last one; or null
   const BoxIndices* indices;
   const std::uint32_t* places;  ///< places of selected elements: first_place + places[i]
   std::uint64_t first_place;
@@ -132,10 +136,8 @@ __device__ void add_to_device(Number& to, const Number& from) {
 }
 
 /// Past the first cache, which does not see what other blocks did.
-template <class Word>
-__device__ Word read_shared_by_blocks(const Word& word) {
-  static_assert(sizeof(Word) == sizeof(std::uint64_t));
-  return static_cast<Word>(__ldcg(reinterpret_cast<const unsigned long long*>(&word)));
+__device__ inline std::uint64_t read_shared_by_blocks(const std::uint64_t& word) {
+  return __ldcg(reinterpret_cast<const unsigned long long*>(&word));
 }
 
 __device__ inline Extremum read_shared_by_blocks(const Extremum& extremum) {
@@ -143,48 +145,121 @@ __device__ inline Extremum read_shared_by_blocks(const Extremum& extremum) {
           read_shared_by_blocks(extremum.bits)};
 }
 
-/// Thread i's limb of a number in device memory after one step of carrying.
-template <class Number>
-__device__ std::int64_t carried_device_limb(const Number& number) {
-  static_assert(Number::limbs <= reduce_threads);
-  const int i = static_cast<int>(threadIdx.x);
-  if (i >= Number::limbs) return 0;
-  return carried_limb<Number>(i, [&](int k) { return read_shared_by_blocks(number.limb[k]); });
-}
-
-template <class Number>
-__device__ void store_limb(Number& number, std::int64_t limb) {
-  if (threadIdx.x < Number::limbs) number.limb[threadIdx.x] = limb;
-}
-
-/// Final work of the last block, once all others have added to the totals.
+/// Final work of a block: of the last one, once all others have added to the totals, or of each of
+/// few blocks, the last of which collects what the others publish.
 template <ReduceNeeds needs>
-class LastBlock {
+class BlockResult {
  public:
-  __device__ LastBlock(const ReduceShare& share, BlockTotals& block)
-      : share_(share), totals_(share.totals->total), block_(block) {}
+  __device__ BlockResult(const ReduceShare& share, BlockTotals& block)
+      : share_(share),
+        total_(reinterpret_cast<std::uint64_t*>(&share.totals->total)),
+        block_(block),
+        collects_(share.collected != nullptr && blockIdx.x == gridDim.x - 1),
+        to_(share.collected == nullptr || collects_ ? share.published
+                                                    : share.collected + blockIdx.x) {}
 
-  /// Completes the totals. Called by all threads of the block.
-  __device__ void complete() {
-    const std::int64_t sum = needs.sum ? carried_device_limb(totals_.sum) : 0;
-    const std::int64_t absolute = needs.absolute ? carried_device_limb(totals_.absolute) : 0;
-    const std::int64_t squares = needs.squares ? carried_device_limb(totals_.squares) : 0;
-    BlockExtrema extrema{Extremum::none(), Extremum::none()};
-    if constexpr (needs.extrema) extrema = all_extrema();
+  /// Stores the result, in the totals or where it is published. Called by all threads of the block.
+  __device__ void store() {
+    const std::uint64_t count = completed_count();
+    if constexpr (needs.sum) complete(block_.sum, place_of_sum, share_.needs.sum);
+    if constexpr (needs.absolute)
+      complete(block_.absolute, place_of_absolute, share_.needs.absolute);
+    if constexpr (needs.squares) complete(block_.squares, place_of_squares, share_.needs.squares);
+    BlockExtrema extrema{};
+    if constexpr (needs.extrema)
+      extrema = share_.collected == nullptr ? extrema_of_totals() : collected_extrema();
     __syncthreads();
-    store(share_.published == nullptr ? totals_ : share_.published->total, sum, absolute, squares);
-    if (threadIdx.x == 0) store_rest(extrema);
-    if (share_.published == nullptr) return;
-    store(totals_, 0, 0, 0);
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    __threadfence_system();
-    *static_cast<volatile std::uint64_t*>(&share_.published->epoch) = share_.epoch;
+    if (counted() <= counts) store(place_of_count(), count);
+    if constexpr (needs.sum) store_limbs(block_.sum, place_of_sum, share_.needs.sum);
+    if constexpr (needs.absolute)
+      store_limbs(block_.absolute, place_of_absolute, share_.needs.absolute);
+    if constexpr (needs.squares)
+      store_limbs(block_.squares, place_of_squares, share_.needs.squares);
+    if (!stores(share_.needs.extrema) || !needs.extrema || threadIdx.x != 0) return;
+    store(place_of_minimum, extrema.minimum);
+    store(place_of_maximum, extrema.maximum);
   }
 
  private:
+  // Places of words in an Accumulator.
+  static constexpr unsigned bytes = sizeof(std::uint64_t);
+  static constexpr unsigned place_of_sum = offsetof(Accumulator, sum) / bytes;
+  static constexpr unsigned place_of_absolute = offsetof(Accumulator, absolute) / bytes;
+  static constexpr unsigned place_of_squares = offsetof(Accumulator, squares) / bytes;
+  static constexpr unsigned place_of_minimum = offsetof(Accumulator, minimum) / bytes;
+  static constexpr unsigned place_of_maximum = offsetof(Accumulator, maximum) / bytes;
+  static constexpr unsigned place_of_first_nan = offsetof(Accumulator, first_nan) / bytes;
+  static constexpr unsigned counts = place_of_sum;
+  static_assert(offsetof(Accumulator, count) == 0 && offsetof(Accumulator, nan_count) == bytes &&
+                offsetof(Accumulator, positive_infinities) == 2 * bytes &&
+                offsetof(Accumulator, negative_infinities) == 3 * bytes && counts == 4);
+  static constexpr unsigned words_of_extremum = sizeof(Extremum) / bytes;
+  static_assert(place_of_maximum == place_of_minimum + words_of_extremum);
+  static_assert(max_collected_blocks <= reduce_warps);
+
+  /// Whether it stores a part. What nobody reads is not published.
+  __device__ bool stores(bool needed) const { return needed || to_ == nullptr; }
+
+  /// Returns which count is the thread's, if it is below `counts`; the first NaN's place if equal.
+  __device__ static unsigned counted() { return threadIdx.x - (reduce_threads - counts - 1); }
+
+  __device__ static unsigned place_of_count() {
+    return counted() == counts ? place_of_first_nan : counted();
+  }
+
+  /// Returns the thread's count of all blocks that this one knows.
+  __device__ std::uint64_t completed_count() const {
+    const unsigned i = counted();
+    if (i > counts) return 0;
+    const bool is_place = i == counts;
+    const std::uint64_t none = is_place ? no_index : 0;
+    std::uint64_t value = i == 0 && to_ == share_.published ? share_.count : none;
+    const auto combine = [&](std::uint64_t other) {
+      value = !is_place ? value + other : other < value ? other : value;
+    };
+    if (share_.collected == nullptr) {
+      combine(taken(place_of_count(), none));
+    } else {
+      combine(count_of_block(i));
+      visit_others(place_of_count(), combine);
+    }
+    return value;
+  }
+
+  __device__ std::uint64_t count_of_block(unsigned i) const {
+    if (i == 1) return block_.nan_count;
+    if (i == 2) return block_.positive_infinities;
+    if (i == 3) return block_.negative_infinities;
+    if (i == 0) return 0;
+    const std::uint64_t first = block_.first_nan;
+    return first == no_index ? first : share_.index_of(first);
+  }
+
+  /// Makes the thread's limb one of all blocks that this one knows.
+  template <class Number>
+  __device__ void complete(Number& number, unsigned place, bool needed) const {
+    static_assert(Number::limbs <= reduce_threads);
+    const unsigned i = threadIdx.x;
+    if (i >= Number::limbs) return;
+    if (share_.collected == nullptr)
+      number.limb[i] = static_cast<std::int64_t>(taken(place + i, 0));
+    else if (needed)
+      visit_others(place + i, [&](std::uint64_t other) {
+        number.limb[i] += static_cast<std::int64_t>(other);
+      });
+  }
+
+  /// Stores the thread's limb after one step of carrying.
+  template <class Number>
+  __device__ void store_limbs(const Number& number, unsigned place, bool needed) const {
+    const auto i = static_cast<int>(threadIdx.x);
+    if (i < Number::limbs && stores(needed))
+      store(place + threadIdx.x, static_cast<std::uint64_t>(carried_limb<Number>(
+                                     i, [&](int k) { return number.limb[k]; })));
+  }
+
   /// In thread 0.
-  __device__ BlockExtrema all_extrema() const {
+  __device__ BlockExtrema extrema_of_totals() const {
     BlockExtrema best{Extremum::none(), Extremum::none()};
     for (unsigned i = threadIdx.x; i < gridDim.x; i += reduce_threads) {
       best.minimum.merge(read_shared_by_blocks(share_.block_extrema[i].minimum));
@@ -193,48 +268,91 @@ class LastBlock {
     best = best_of_block(best, block_.warp_extrema);
     if (threadIdx.x != 0) return best;
     best = {share_.indexed(best.minimum), share_.indexed(best.maximum)};
-    best.minimum.merge(totals_.minimum);
-    best.maximum.merge(totals_.maximum);
+    best.minimum.merge(taken_extremum(place_of_minimum));
+    best.maximum.merge(taken_extremum(place_of_maximum));
     return best;
   }
 
-  __device__ static void store(Accumulator& to, std::int64_t sum, std::int64_t absolute,
-                               std::int64_t squares) {
-    if constexpr (needs.sum) store_limb(to.sum, sum);
-    if constexpr (needs.absolute) store_limb(to.absolute, absolute);
-    if constexpr (needs.squares) store_limb(to.squares, squares);
+  /// In thread 0. Each word of another block is awaited by a thread of its own.
+  __device__ BlockExtrema collected_extrema() const {
+    BlockExtrema best{};
+    if (threadIdx.x == 0) {
+      best = share_.block_extrema[blockIdx.x];  // which this thread has stored
+      best = {share_.indexed(best.minimum), share_.indexed(best.maximum)};
+    }
+    if (!collects_) return best;
+    constexpr unsigned words = 2 * words_of_extremum;
+    const unsigned other = threadIdx.x / words;
+    if (share_.needs.extrema && other < blockIdx.x) {
+      const unsigned i = threadIdx.x % words;
+      reinterpret_cast<std::uint64_t*>(block_.warp_extrema + other)[i] =
+          awaited(other, place_of_minimum + i);
+    }
+    __syncthreads();
+    if (!share_.needs.extrema || threadIdx.x != 0) return best;
+    for (unsigned i = 0; i < blockIdx.x; ++i) {
+      best.minimum.merge(block_.warp_extrema[i].minimum);
+      best.maximum.merge(block_.warp_extrema[i].maximum);
+    }
+    return best;
   }
 
-  __device__ void store_rest(const BlockExtrema& extrema) const {
-    const std::int64_t count = totals_.count + static_cast<std::int64_t>(share_.count);
-    if (share_.published == nullptr) {
-      totals_.count = count;
-      if constexpr (needs.extrema) {
-        totals_.minimum = extrema.minimum;
-        totals_.maximum = extrema.maximum;
+  /// Empties a word of the totals; returns what it was.
+  __device__ std::uint64_t taken(unsigned place, std::uint64_t none) const {
+    return atomicExch(reinterpret_cast<unsigned long long*>(total_ + place),
+                      static_cast<unsigned long long>(none));
+  }
+
+  __device__ Extremum taken_extremum(unsigned place) const {
+    const Extremum none = Extremum::none();
+    return {taken(place, none.key), taken(place + 1, none.index), taken(place + 2, none.bits)};
+  }
+
+  __device__ std::uint64_t awaited(unsigned block, unsigned place) const {
+    PublishedWord word{};
+    while (!word.is_of(share_.epoch)) word = load_whole(&share_.collected[block].word[place]);
+    return word.value();
+  }
+
+  /// Waits for a word of each other block, if this one collects, and visits it.
+  template <class Visit>
+  __device__ void visit_others(unsigned place, Visit visit) const {
+    const unsigned others = collects_ ? blockIdx.x : 0;
+    PublishedWord words[max_collected_blocks - 1] = {};
+    bool missing = true;
+    while (missing) {
+      missing = false;
+#pragma unroll
+      for (unsigned b = 0; b < max_collected_blocks - 1; ++b) {
+        if (b >= others || words[b].is_of(share_.epoch)) continue;
+        missing = true;
+        words[b] = load_whole(&share_.collected[b].word[place]);
       }
-      return;
     }
-    Accumulator& to = share_.published->total;
-    to.count = count;
-    to.nan_count = read_shared_by_blocks(totals_.nan_count);
-    to.positive_infinities = read_shared_by_blocks(totals_.positive_infinities);
-    to.negative_infinities = read_shared_by_blocks(totals_.negative_infinities);
-    to.first_nan = read_shared_by_blocks(totals_.first_nan);
-    to.minimum = extrema.minimum;
-    to.maximum = extrema.maximum;
-    totals_.count = 0;
-    totals_.nan_count = 0;
-    totals_.positive_infinities = 0;
-    totals_.negative_infinities = 0;
-    totals_.first_nan = no_index;
-    totals_.minimum = Extremum::none();
-    totals_.maximum = Extremum::none();
+#pragma unroll
+    for (unsigned b = 0; b < max_collected_blocks - 1; ++b)
+      if (b < others) visit(words[b].value());
+  }
+
+  /// Stores a word of the result.
+  __device__ void store(unsigned place, std::uint64_t value) const {
+    if (to_ == nullptr)
+      total_[place] = value;
+    else
+      store_to_host(&to_->word[place], PublishedWord::of(value, share_.epoch));
+  }
+
+  __device__ void store(unsigned place, const Extremum& extremum) const {
+    store(place, extremum.key);
+    store(place + 1, extremum.index);
+    store(place + 2, extremum.bits);
   }
 
   const ReduceShare& share_;
-  Accumulator& totals_;
+  std::uint64_t* const total_;  ///< the words of the totals in device memory
   BlockTotals& block_;
+  const bool collects_;  ///< whether it is the block that collects
+  PublishedReduce* const to_;
 };
 
 __device__ inline void add_count(std::int64_t& to, unsigned count) {
@@ -242,10 +360,10 @@ __device__ inline void add_count(std::int64_t& to, unsigned count) {
     atomicAdd(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(count));
 }
 
-/// Adds the block to the totals in device memory. By all threads; the last block to do so completes
-/// them.
+/// Adds the block to the totals in device memory; tells whether all others have done so. By all
+/// threads.
 template <ReduceNeeds needs>
-__device__ void finish_block(const ReduceShare& share, BlockTotals& block) {
+__device__ bool add_as_last(const ReduceShare& share, BlockTotals& block) {
   Accumulator& total = share.totals->total;
   if constexpr (needs.sum) add_to_device(total.sum, block.sum);
   if constexpr (needs.absolute) add_to_device(total.absolute, block.absolute);
@@ -263,9 +381,15 @@ __device__ void finish_block(const ReduceShare& share, BlockTotals& block) {
   if (threadIdx.x == 0)
     block.last = atomicInc(&share.totals->finished_blocks, gridDim.x - 1) == gridDim.x - 1;
   __syncthreads();
-  if (!block.last) return;
-  __threadfence();
-  LastBlock<needs>(share, block).complete();
+  if (block.last) __threadfence();
+  return block.last;
+}
+
+/// Hands the block's totals over; the last one completes them. By all threads.
+template <ReduceNeeds needs>
+__device__ void finish_block(const ReduceShare& share, BlockTotals& block) {
+  if (share.collected != nullptr || add_as_last<needs>(share, block))
+    BlockResult<needs>(share, block).store();
 }
 
 }  // namespace warpfold::cuda::kernels

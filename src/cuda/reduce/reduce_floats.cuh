@@ -356,8 +356,8 @@ class FloatSums {
     }
   }
 
-  /// Adds the block's sums to the total in device memory. By all threads of the block.
-  __device__ void flush(Accumulator& total) {
+  /// Adds the sums of warps to the block's. By all threads of the block.
+  __device__ void flush(Accumulator&) {
     __syncthreads();
     const int thread = static_cast<int>(threadIdx.x);
     const int group = thread / warp::lanes;
@@ -365,7 +365,7 @@ class FloatSums {
     std::int64_t part = 0;
 #pragma unroll
     for (const auto& of_warp : shared_.warp) part += of_warp.sums.part[group][warp::lane()];
-    add_part<Slices>(part, group, warp::lane(), Sums::place_of(block_exponent()), total);
+    add_part<Slices>(part, group, warp::lane(), Sums::place_of(block_exponent()), block_);
   }
 
  private:

@@ -156,6 +156,7 @@ WARPFOLD_HD ReduceShare share_of(const ReduceArguments& arguments, std::uint64_t
           .head = static_cast<std::uint32_t>(head),
           .tail = static_cast<std::uint32_t>(count - head - vectors * Vector<T>::size),
           .swapped_bytes = arguments.format.order != native_byte_order,
+          .needs = arguments.needs,
           .first_index = first_index,
           .tail_index = first_index + head + vectors * Vector<T>::size,
           .count = count,
@@ -163,6 +164,9 @@ WARPFOLD_HD ReduceShare share_of(const ReduceArguments& arguments, std::uint64_t
           .block_extrema = arguments.block_extrema,
           .published = last ? arguments.published : nullptr,
           .epoch = arguments.epoch,
+          .collected = first == 0 && last && arguments.blocks <= int{max_collected_blocks}
+                           ? arguments.collected
+                           : nullptr,
           .indices = arguments.indices,
           .places = arguments.places,
           .first_place = arguments.first_index};

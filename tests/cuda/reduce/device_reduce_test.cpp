@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -74,9 +75,9 @@ class CudaDeviceReduce : public ::testing::TestWithParam<ElementType> {
 TEST_P(CudaDeviceReduce, EqualsTheCpuForEveryLengthAndAlignment) {
   const ElementFormat format{GetParam(), native_byte_order};
   const std::size_t chunk = chunk_bytes / size_of(GetParam());
-  for (const std::size_t size :
-       {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{32}, std::size_t{33},
-        std::size_t{1000}, chunk - 1, chunk, chunk + 1, 3 * chunk + 77, 700 * chunk + 3}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{31}, std::size_t{32},
+                                 std::size_t{33}, std::size_t{1000}, chunk - 1, chunk, chunk + 1,
+                                 3 * chunk + 77, 8 * chunk, 8 * chunk + 1, 700 * chunk + 3}) {
     const auto elements = bytes(Sample::non_finite, size);
     for (const ReduceNeeds& needs : all_needs) {
       const Accumulator expected = reference(elements, format, needs, 5);
@@ -303,6 +304,28 @@ TEST_F(CudaLongReduce, ReducesOfSeveralStreamsDoNotMeet) {
       sum.normalize();
       EXPECT_EQ(limbs_of(running[static_cast<std::size_t>(i)]->result().sum), limbs_of(sum));
     }
+  }
+}
+
+TEST_F(CudaLongReduce, ReducesOneAfterTheOtherOnSeveralStreams) {
+  constexpr std::uint64_t most = 300000;
+  const Stream streams[3];
+  const DeviceBuffer memory(most);
+  fill_bytes(memory.data(), 3, most, streams[0].get());
+  streams[0].synchronize();
+  DeviceReduce reduce;
+  for (unsigned i = 0; i < 300; ++i) {
+    const std::uint64_t count = 1 + i * std::uint64_t{997};
+    const ReduceNeeds& needs = all_needs[i % std::size(all_needs)];
+    reduce.start(memory.data(), count, {ElementType::i8, native_byte_order}, needs, 0,
+                 streams[i % 3].get());
+    const Accumulator result = reduce.result();
+    ExactSum sum{};
+    if (needs.sum) sum.add(uint128{3} * count, 0);
+    sum.normalize();
+    EXPECT_EQ(result.count, static_cast<std::int64_t>(count));
+    EXPECT_EQ(limbs_of(result.sum), limbs_of(sum));
+    EXPECT_EQ(result.maximum.index, needs.extrema ? 0u : no_index);
   }
 }
 

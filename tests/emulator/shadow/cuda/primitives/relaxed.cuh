@@ -36,6 +36,12 @@ inline void store_relaxed(ulonglong2* words, const ulonglong2& value) {
   words->y = value.y;
 }
 
+template <class T>
+void store_to_host(T* words, const T& value) {
+  emulator::perhaps_let_blocks_run();
+  *words = value;
+}
+
 inline void store_release(std::uint32_t* counter, std::uint32_t value) {
   emulator::perhaps_let_lanes_run();
   *counter = value;
