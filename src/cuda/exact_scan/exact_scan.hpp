@@ -31,9 +31,11 @@ struct ResidentExactScan {
   std::uint32_t blocks = 0;
   std::uint64_t tile_elements = 0;  ///< elements of a block's tile in long arrays
   bool row_copies = false;          ///< whether it copies rows in bulk
+  bool by_integers = false;         ///< whether it has no FP64 arithmetic
 };
 
-/// Prepares the kernel on the device: before the first scan. No blocks where none fits.
+/// Chooses a kernel for the current device and prepares it: before the first scan. No blocks where
+/// none fits.
 ResidentExactScan exact_scan_residency(ElementType input, ElementType output);
 
 std::uint64_t exact_scan_workspace_bytes(std::uint32_t resident_blocks);

@@ -75,7 +75,8 @@ struct SegmentSize {
   static constexpr int segment_elements = warp::lanes * lane_elements;
 
   /// A window's elements are below 2^(top - headroom): any tile's sum is below 2^(top - 3).
-  static constexpr int headroom = std::bit_width(static_cast<unsigned>(segment_elements)) + 6;
+  static constexpr int segment_bits = std::bit_width(static_cast<unsigned>(segment_elements)) - 1;
+  static constexpr int headroom = segment_bits + 7;
   static_assert(max_segment_warps * segment_elements <= 1 << (headroom - 3));
   /// Sums of slices over a warp are whole in double.
   static_assert(segment_elements <= 1 << (53 - slice_bits + 1));

@@ -11,6 +11,7 @@
 #include "cuda/primitives/bulk_copy.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/launch.cuh"
+#include "warpfold/core/int128.hpp"
 
 /// Data that the roles of a thread block exchange, and for how many rounds each item is kept.
 namespace warpfold::cuda::kernels {
@@ -32,19 +33,28 @@ inline constexpr std::uint32_t block_full_width_digits =
 
 /// Aggregate of a segment, by the summer.
 struct SegmentAggregate {
-  WindowSum sum;            ///< 0 where it is at full width
-  std::int32_t slices;      ///< that its elements take, or more than there are
-  std::int32_t exponent;    ///< the elements are below 2^exponent
-  std::uint32_t flags;      ///< NonFiniteFlag, or full_width_flag
-  std::uint32_t scaled_by;  ///< its elements in the slot are times 2^-scaled_by
+  WindowSum sum;              ///< 0 where it is at full width
+  std::int32_t slices;        ///< that its elements take, or more than there are
+  std::int32_t exponent;      ///< the elements are below 2^exponent
+  std::uint32_t flags;        ///< NonFiniteFlag, or full_width_flag
+  union {                     // by doubles, by integers
+    std::uint32_t scaled_by;  ///< its elements in the slot are times 2^-scaled_by
+    std::int32_t lane_unit;   ///< exponent of the unit of lane_units, or no_unit
+  };
 };
+
+/// There are no lane_units.
+inline constexpr std::int32_t no_unit = -8192;
 
 /// A segment warp's shared memory.
 template <int Vectors>
 struct alignas(1024) SegmentMemory {
-  Slot<Vectors> slot[slot_rounds];                          ///< each aligned to 1024 bytes
-  Mbarrier loaded[slot_rounds];                             ///< completed by copies of rows
-  double2 lane_prefix[slot_rounds][warp::lanes];            ///< exclusive, of the upper two slices
+  Slot<Vectors> slot[slot_rounds];  ///< each aligned to 1024 bytes
+  Mbarrier loaded[slot_rounds];     ///< completed by copies of rows
+  union {
+    double2 lane_prefix[slot_rounds][warp::lanes];  ///< exclusive, of the upper two slices
+    int128 lane_units[slot_rounds][warp::lanes];    ///< the same by integers
+  };
   std::int64_t lane_third_slice[slot_rounds][warp::lanes];  ///< units, if it was summed
   SegmentAggregate aggregate[segment_rounds];
   std::uint32_t scratch_digits[full_width_digits];

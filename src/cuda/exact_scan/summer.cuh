@@ -94,6 +94,29 @@ __device__ __noinline__ void sum_segment_slow_path(std::uint32_t round, bool fin
   aggregate.exponent = no_exponent;
 }
 
+/// Finds the exponent above the first segment's finite elements, which are loaded: by these the
+/// resolver chooses the first windows. Returns it.
+template <class In, class Out>
+__device__ int store_first_exponent() {
+  using Layout = SegmentLayout<In, Out>;
+  using Placed = typename Layout::Placed;
+  BlockMemoryOf<Layout>& shared = BlockMemoryOf<Layout>::own();
+  auto& slot = shared.segment[warp::index()].slot[0];
+  std::uint32_t highest = 0;
+#pragma unroll
+  for (int i = 0; i < Layout::in_vectors; ++i) {
+    const auto elements = std::bit_cast<typename Layout::InElements>(slot.striped(i));
+#pragma unroll
+    for (const typename Layout::InBits element : elements.element) {
+      const std::uint32_t word = Placed::word(element);
+      if (word < Placed::non_finite_word) highest = max(highest, word);
+    }
+  }
+  const int exponent = Layout::Summed::exponent_above(warp::maximum(highest));
+  shared.first_exponent[warp::index()] = exponent;
+  return exponent;
+}
+
 /// The summer: finds the aggregate of its warp's segments. By the whole warp.
 template <class In, class Out>
 class SegmentSummer {
@@ -103,21 +126,7 @@ class SegmentSummer {
   __device__ SegmentSummer()
       : shared_(BlockMemoryOf<Layout>::own()), memory_(shared_.segment[warp::index()]) {}
 
-  /// Finds the exponent above the first segment's finite elements, which are loaded: by these the
-  /// resolver chooses the first windows.
-  __device__ void find_first_exponent() {
-    std::uint32_t highest = 0;
-#pragma unroll
-    for (int i = 0; i < Layout::in_vectors; ++i) {
-      const auto elements = std::bit_cast<typename Layout::InElements>(memory_.slot[0].striped(i));
-#pragma unroll
-      for (const InBits element : elements.element) {
-        const std::uint32_t word = Placed::word(element);
-        if (word < Placed::non_finite_word) highest = max(highest, word);
-      }
-    }
-    shared_.first_exponent[warp::index()] = Summed::exponent_above(warp::maximum(highest));
-  }
+  __device__ void find_first_exponent() { store_first_exponent<In, Out>(); }
 
   /// Sums the segment of the round's tile, which is loaded.
   __device__ void sum(std::uint32_t round) {

@@ -7,6 +7,7 @@
 #include "core/numeric/fixed_point.hpp"
 #include "core/numeric/slices.hpp"
 #include "cuda/primitives/warp.cuh"
+#include "cuda/primitives/wide_number.hpp"
 
 /// The window of a tile: the bits in which its prefixes are computed, from an exponent, the top,
 /// that the resolver chooses before the tile is summed. The summer finds which slices its elements
@@ -83,6 +84,27 @@ struct WindowSum {
     return slice_unit(top, 0) + 64 - leading_zeros(static_cast<std::uint64_t>(magnitude));
   }
 };
+
+/// A number in units of the last slice of a window.
+inline constexpr int window_digits = 8;
+using WindowNumber = WideNumber<window_digits>;
+
+/// Returns a number's slices.
+__device__ inline WindowSum slices_of(const WindowNumber& number) {
+  WindowSum sum;
+#pragma unroll
+  for (int i = 0; i < window_slices; ++i) {
+    const int bit = slice_bits * (window_slices - 1 - i);
+    const int first = bit / 32;
+    const std::uint32_t low =
+        __funnelshift_r(number.digit[first], number.digit[first + 1], bit % 32);
+    const std::uint32_t high =
+        __funnelshift_r(number.digit[first + 1], number.digit[first + 2], bit % 32);
+    const auto bits = static_cast<std::int64_t>(std::uint64_t{high} << 32 | low);
+    sum.slice[i] = i == 0 ? bits : bits & slice_mask;
+  }
+  return sum;
+}
 
 /// Returns the sum of all lanes' values, of magnitudes up to 2^52. By a whole warp.
 __device__ inline std::int64_t warp_sum_of_signed(std::int64_t value) {

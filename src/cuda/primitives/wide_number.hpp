@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -8,6 +9,13 @@
 #include "warpfold/core/host_device.hpp"
 
 namespace warpfold::cuda::kernels {
+
+/// Tells whether a finite number has bits below 2^unit.
+WARPFOLD_HD inline bool has_bits_below(double value, int unit) {
+  const ScaledInteger number = scaled_integer(value);
+  const int below = unit - number.exponent;
+  return below > 0 && (below > 63 ? number.magnitude : number.magnitude << (64 - below)) != 0;
+}
 
 /// A whole number of units of 2^unit, in two's complement. Wraps beyond 32 * Digits bits.
 template <int Digits>
@@ -30,7 +38,7 @@ struct WideNumber {
     const std::uint32_t flip = addend.negative ? ~0u : 0u;
     std::uint64_t carry = addend.negative ? 1 : 0;
 #ifdef __CUDA_ARCH__
-#pragma unroll 1
+#pragma unroll(Digits <= 8 ? Digits : 1)
 #endif
     for (int i = 0; i < Digits; ++i) {
       const std::uint32_t own = i == first       ? low
@@ -43,18 +51,19 @@ struct WideNumber {
     }
   }
 
-  /// Rounds as ExactSum::rounded() does.
-  WARPFOLD_HD double rounded(Rounding rounding, int unit) const {
+  /// Rounds as ExactSum::rounded() does; `more` tells whether the number is above this, by less
+  /// than a unit.
+  WARPFOLD_HD double rounded(Rounding rounding, int unit, bool more = false) const {
     const bool negative = digit[Digits - 1] >> 31 != 0;
     const std::uint32_t flip = negative ? ~0u : 0u;
-    std::uint64_t carry = negative ? 1 : 0;
+    std::uint64_t carry = negative && !more ? 1 : 0;
     std::uint32_t top[3] = {};  // the leading digit that is not zero, and those below
     std::uint32_t below[2] = {};
     std::uint32_t rest = 0;
     std::uint32_t passed = 0;
     int top_place = 0;
 #ifdef __CUDA_ARCH__
-#pragma unroll 1
+#pragma unroll(Digits <= 8 ? Digits : 1)
 #endif
     for (int i = 0; i < Digits; ++i) {
       carry += digit[i] ^ flip;
@@ -75,10 +84,11 @@ struct WideNumber {
     const int zeros = leading_zeros(top[0]) - 32;
     const std::uint64_t leading = std::uint64_t{top[0]} << 32 | top[1];
     const std::uint64_t significand = leading << zeros | std::uint64_t{top[2]} >> (32 - zeros);
-    const bool sticky = rest != 0 || (top[2] << zeros) != 0;
+    const bool sticky = more || rest != 0 || (top[2] << zeros) != 0;
     const double value =
         round_to_double(significand, unit + 32 * top_place + 31 - zeros, sticky, rounding);
-    return negative ? -value : value;
+    const std::uint64_t sign = std::uint64_t{negative} << 63;
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | sign);
   }
 };
 

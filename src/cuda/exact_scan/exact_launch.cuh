@@ -1,4 +1,4 @@
-#include "cuda/exact_scan/exact_scan.hpp"
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -7,14 +7,13 @@
 
 #include "core/layout/partition.hpp"
 #include "cuda/exact_scan/aggregates.cuh"
+#include "cuda/exact_scan/exact_scan.hpp"
 #include "cuda/exact_scan/layout.cuh"
 #include "cuda/exact_scan/loader.cuh"
 #include "cuda/exact_scan/publisher.cuh"
 #include "cuda/exact_scan/resolver.cuh"
 #include "cuda/exact_scan/row_copy.cuh"
 #include "cuda/exact_scan/shared_memory.cuh"
-#include "cuda/exact_scan/summer.cuh"
-#include "cuda/exact_scan/writer.cuh"
 #include "cuda/primitives/relaxed.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/device.hpp"
@@ -56,13 +55,13 @@ __device__ inline void block_barrier() { __barrier_sync(0); }
 // The publisher and the resolver are functions of their own, so that the segment warps, inlined in
 // the kernel, get all registers: a function may not use all.
 
-template <class In, class Out>
+template <class In, class Out, class Arithmetic>
 __device__ __forceinline__ void load_sum_and_write_segments(const ScannedArray& array) {
   using Layout = SegmentLayout<In, Out>;
   BlockMemoryOf<Layout>& shared = BlockMemoryOf<Layout>::own();
   SegmentLoader<In, Out> loader(array);
-  SegmentWriter<In, Out> writer(array);
-  SegmentSummer<In, Out> summer;
+  typename Arithmetic::template Writer<In, Out> writer(array);
+  typename Arithmetic::template Summer<In, Out> summer;
   loader.initialize();
   loader.start(0, tile_of(0));
   loader.start(1, tile_of(1));
@@ -126,7 +125,7 @@ __device__ __noinline__ void resolve_tile_prefixes(const ExactAggregateRing& rin
   }
 }
 
-template <class In, class Out>
+template <class In, class Out, class Arithmetic>
 __global__ void __launch_bounds__(max_block_threads, 1)
     exact_scan_kernel(const __grid_constant__ ExactScanParameters scan) {
   using Layout = SegmentLayout<In, Out>;
@@ -141,14 +140,12 @@ __global__ void __launch_bounds__(max_block_threads, 1)
   if (threadIdx.x < max_segment_warps) shared.rounds_summed[threadIdx.x] = 0;
   __syncthreads();
   if (warp::index() < segment_warps())
-    load_sum_and_write_segments<In, Out>(scan.array);
+    load_sum_and_write_segments<In, Out, Arithmetic>(scan.array);
   else if (warp::index() == segment_warps())
     publish_aggregates<typename Layout::Size>(scan.ring);
   else
     resolve_tile_prefixes<typename Layout::Size>(scan.ring, scan.carry, scan.array.end);
 }
-
-namespace {
 
 /// Calls visitor(In{}, Out{}) for floating-point types; all outputs of 16 bits are AnyFloat16.
 template <class Visitor>
@@ -178,12 +175,12 @@ struct Workspace {
 };
 
 /// A scan of one pair of types on the current device.
-template <class In, class Out>
+template <class In, class Out, class Arithmetic>
 struct ExactLaunch {
   using Layout = SegmentLayout<In, Out>;
   using Memory = BlockMemoryOf<Layout>;
 
-  static constexpr auto* kernel = &exact_scan_kernel<In, Out>;
+  static constexpr auto* kernel = &exact_scan_kernel<In, Out, Arithmetic>;
 
   static ResidentExactScan resident_scan() {
     const auto shared =
@@ -281,37 +278,40 @@ struct ExactLaunch {
   }
 };
 
-}  // namespace
+/// The functions of exact_scan.hpp for one arithmetic, which has a Summer and a Writer.
+template <class Arithmetic>
+struct ExactScanBy {
+  static ResidentExactScan residency(ElementType input, ElementType output) {
+    ResidentExactScan resident;
+    visit_floats(input, output, [&](auto in, auto out) {
+      resident = ExactLaunch<decltype(in), decltype(out), Arithmetic>::resident_scan();
+    });
+    return resident;
+  }
 
-ResidentExactScan exact_scan_residency(ElementType input, ElementType output) {
-  ResidentExactScan resident;
-  visit_floats(input, output, [&](auto in, auto out) {
-    resident = ExactLaunch<decltype(in), decltype(out)>::resident_scan();
-  });
-  return resident;
-}
+  static std::uint32_t epochs(ElementType input, ElementType output, std::uint64_t elements,
+                              const ResidentExactScan& resident) {
+    std::uint32_t epochs = 0;
+    visit_floats(input, output, [&](auto in, auto out) {
+      epochs =
+          ExactLaunch<decltype(in), decltype(out), Arithmetic>(elements, resident).epochs(elements);
+    });
+    return epochs;
+  }
 
-std::uint64_t exact_scan_workspace_bytes(std::uint32_t resident_blocks) {
-  Scratch scratch;
-  Workspace(scratch, resident_blocks);
-  return scratch.bytes();
-}
+  static void start(const BlockView& block, bool exclusive, const ExactCarry& carry,
+                    void* workspace, std::uint32_t epoch, const ResidentExactScan& resident,
+                    cudaStream_t stream) {
+    visit_floats(block.format.type, block.output_type, [&](auto in, auto out) {
+      ExactLaunch<decltype(in), decltype(out), Arithmetic>(block.elements, resident)
+          .start(block, exclusive, carry, workspace, epoch, stream);
+    });
+  }
+};
 
-std::uint32_t exact_scan_epochs(ElementType input, ElementType output, std::uint64_t elements,
-                                const ResidentExactScan& resident) {
-  std::uint32_t epochs = 0;
-  visit_floats(input, output, [&](auto in, auto out) {
-    epochs = ExactLaunch<decltype(in), decltype(out)>(elements, resident).epochs(elements);
-  });
-  return epochs;
-}
-
-void exact_scan(const BlockView& block, bool exclusive, const ExactCarry& carry, void* workspace,
-                std::uint32_t epoch, const ResidentExactScan& resident, cudaStream_t stream) {
-  visit_floats(block.format.type, block.output_type, [&](auto in, auto out) {
-    ExactLaunch<decltype(in), decltype(out)>(block.elements, resident)
-        .start(block, exclusive, carry, workspace, epoch, stream);
-  });
-}
+/// The functions of ExactScanBy without FP64 arithmetic.
+ResidentExactScan integer_scan_residency(ElementType input, ElementType output);
+void integer_scan(const BlockView& block, bool exclusive, const ExactCarry& carry, void* workspace,
+                  std::uint32_t epoch, const ResidentExactScan& resident, cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels

@@ -1,0 +1,188 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/numeric/rounding.hpp"
+#include "core/numeric/slices.hpp"
+#include "cuda/exact_scan/layout.cuh"
+#include "cuda/exact_scan/loader.cuh"
+#include "cuda/exact_scan/rounding.cuh"
+#include "cuda/exact_scan/shared_memory.cuh"
+#include "cuda/exact_scan/slot.cuh"
+#include "cuda/exact_scan/superaccumulator.cuh"
+#include "cuda/exact_scan/window.cuh"
+#include "cuda/exact_scan/writer_slow_path.cuh"
+#include "cuda/primitives/lane_elements.cuh"
+#include "cuda/primitives/warp.cuh"
+#include "cuda/primitives/wide_number.hpp"
+
+/// How the writer by integers writes segments whose elements are not finite or spread widely, and
+/// prefixes of many exponents.
+namespace warpfold::cuda::kernels::integers {
+
+/// Rounds a double, which is not NaN, to the nearest number of a format, ties to even; returns its
+/// bits, the sign apart.
+__device__ inline std::uint32_t rounded_magnitude(double value, int fraction_bits, int bias) {
+  const std::uint64_t magnitude = std::bit_cast<std::uint64_t>(value) << 1 >> 1;
+  const int exponent = static_cast<int>(magnitude >> 52) - 1023;
+  const std::uint32_t infinity = static_cast<std::uint32_t>(2 * bias + 1) << fraction_bits;
+  if (exponent > bias) return infinity;
+  const std::uint64_t significand = (magnitude & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1}
+                                                                                       << 52;
+  const int least = 1 - bias;
+  const int kept_exponent = max(exponent, least);
+  const int bits = min(kept_exponent - exponent + 52 - fraction_bits, 55);
+  const auto kept = static_cast<std::uint32_t>(significand >> bits);
+  const std::uint64_t half = std::uint64_t{1} << (bits - 1);
+  const std::uint64_t rest = significand & ((half << 1) - 1);
+  const bool up = rest > half || (rest == half && (kept & 1) != 0);
+  return (static_cast<std::uint32_t>(kept_exponent - least) << fraction_bits) + kept + (up ? 1 : 0);
+}
+
+/// Rounds to output elements by integers.
+template <class Out>
+class IntegerRounding {
+ public:
+  using Bits = typename PlacedFloat<Out>::Bits;
+
+  __device__ explicit IntegerRounding(const ScannedArray& array) : format_(array.output_format) {}
+
+  __device__ int fraction_bits() const {
+    if constexpr (std::is_same_v<Out, AnyFloat16>)
+      return static_cast<int>(20 - format_.dropped_bits);
+    else
+      return significand_bits<Out> - 1;
+  }
+  __device__ int bias() const {
+    if constexpr (std::is_same_v<Out, AnyFloat16>)
+      return (1 << (14 - fraction_bits())) - 1;
+    else
+      return (1 << (PlacedFloat<Out>::exponent_bits - 1)) - 1;
+  }
+
+  /// Rounds a double, which is right in its last place or rounded to odd. NaN becomes the canonical
+  /// one.
+  __device__ Bits bits_of(double value) const {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    constexpr std::uint64_t infinity = std::uint64_t{0x7ff} << 52;
+    const bool nan = bits << 1 > infinity << 1;
+    if constexpr (std::is_same_v<Out, double>) {
+      return nan ? infinity | std::uint64_t{1} << 51 : bits;
+    } else {
+      const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 63) << (8 * sizeof(Bits) - 1);
+      const std::uint32_t quiet = (static_cast<std::uint32_t>(2 * bias() + 1) << fraction_bits()) |
+                                  1u << (fraction_bits() - 1);
+      return static_cast<Bits>(nan ? quiet
+                                   : sign | rounded_magnitude(value, fraction_bits(), bias()));
+    }
+  }
+
+ private:
+  Float16Format format_;
+};
+
+/// Replaces the slot's elements by their prefixes, computed in units of 2^unit; tells whether they
+/// are right, else leaves the elements. What is before the first is in the scratch digits and
+/// `flags`, and, where there is `more`, less than a unit.
+template <class In, class Out, int Digits>
+__device__ __noinline__ bool write_segment_in_digits(std::uint32_t slot, int unit,
+                                                     std::uint32_t flags, bool more,
+                                                     const ScannedArray& array) {
+  using Layout = SegmentLayout<In, Out>;
+  auto& memory = BlockMemoryOf<Layout>::own().segment[warp::index()];
+  const int placed_unit = unit - Layout::Placed::shift;
+  WideNumber<Digits> number{};
+  bool left = false;
+  // Adds an element; returns its flag.
+  const auto add = [&](typename Layout::InBits bits) {
+    const double value = Layout::Placed::of(bits);
+    const std::uint32_t flag = non_finite_flag<In>(value);
+    number.add(flag == 0 ? value : 0.0, placed_unit);
+    return flag;
+  };
+  std::uint32_t own_flags = 0;
+  for_each_in_slot<Layout>(memory.slot[slot], [&](typename Layout::InBits bits, int) {
+    left = left || has_bits_below(Layout::Placed::of(bits), placed_unit);
+    own_flags |= add(bits);
+  });
+  if (warp::any(left)) return false;
+  add_below(number, memory.scratch_digits);
+  flags |= flags_below(own_flags);
+  const IntegerRounding<Out> rounding(array);
+  LanePrefixes<Layout> prefixes;
+  typename Layout::InBits bits_before{};
+  std::uint32_t least = ~0u;
+  for_each_in_slot<Layout>(memory.slot[slot], [&](typename Layout::InBits bits, int k) {
+    flags |= add(array.exclusive ? bits_before : bits);
+    bits_before = bits;
+    const double value = (flags & any_non_finite) != 0
+                             ? non_finite_sum(flags)
+                             : number.rounded(rounding_towards<Out>, unit, more);
+    least = min(least, magnitude_word(value));
+    prefixes.element[k] = rounding.bits_of(value);
+  });
+  // Prefixes of at least this many bits round alike, whatever is more.
+  constexpr int enough_bits = 56;
+  if (more && !warp::all(least >= power_word(max(unit + enough_bits, -1022)))) return false;
+  __syncwarp();
+  store_prefixes<Layout>(memory.slot[slot], prefixes);
+  return true;
+}
+
+/// Stores a normalized sum as the digits of a WindowNumber. By the whole warp.
+__device__ inline void store_digits(const WindowSum& sum, std::uint32_t* digits) {
+  std::uint64_t carry = 0;
+#pragma unroll
+  for (int i = 0; i < window_digits; ++i) {
+#pragma unroll
+    for (int k = 0; k < window_slices; ++k)
+      carry += digit_of(sum.slice[k], slice_bits * (window_slices - 1 - k), i);
+    if (warp::lane() == 0) digits[i] = static_cast<std::uint32_t>(carry);
+    carry >>= 32;
+  }
+  __syncwarp();
+}
+
+/// Loads the slot's elements again, as the summer found them.
+template <class In, class Out>
+__device__ __noinline__ void reload_elements(const ScannedArray& array, std::uint32_t round,
+                                             std::uint32_t tile) {
+  using Layout = SegmentLayout<In, Out>;
+  SegmentLoader<In, Out>(array).reload(round, tile);
+}
+
+/// Replaces the slot's elements by their prefixes, exactly: in the window, or at full width.
+/// `overwritten` tells whether the slot no longer has the elements.
+template <class In, class Out>
+__device__ __noinline__ void write_segment_exactly(const ScannedArray& array, std::uint32_t round,
+                                                   std::uint32_t tile_number, bool overwritten) {
+  using Layout = SegmentLayout<In, Out>;
+  BlockMemoryOf<Layout>& shared = BlockMemoryOf<Layout>::own();
+  auto& memory = shared.segment[warp::index()];
+  const std::uint32_t slot = round % slot_rounds;
+  if (overwritten) reload_elements<In, Out>(array, round, tile_number);
+  const TilePrefix& tile_prefix = shared.tile_prefix[slot];
+  const SegmentAggregate& aggregate = memory.aggregate_of(round);
+  const std::uint32_t flags = tile_prefix.segment[warp::index()].flags;
+  if (((flags | aggregate.flags) & ~lower_slices_flag) == 0 &&
+      aggregate.exponent <= tile_prefix.top - Layout::headroom) {
+    WindowSum before = tile_prefix.segment[warp::index()].sum;
+    bool more = tile_prefix.has_rest;
+    if (tile_prefix.reopened) {
+      WarpSuperaccumulator rest = prefix_of_segment(shared, round);
+      before = rest.take(tile_prefix.top, memory.scratch_digits);
+      more = rest.any();
+    }
+    store_digits(before, memory.scratch_digits);
+    const int unit = slice_unit(tile_prefix.top, window_slices - 1);
+    if (write_segment_in_digits<In, Out, window_digits>(slot, unit, 0, more, array)) return;
+  }
+  const WarpSuperaccumulator before = prefix_of_segment(shared, round);
+  before.store(memory.scratch_digits);
+  __syncwarp();
+  write_segment_in_digits<In, Out, full_width_digits>(slot, least_unit, flags, false, array);
+}
+
+}  // namespace warpfold::cuda::kernels::integers
