@@ -21,11 +21,15 @@ import statistics
 import sys
 import tempfile
 
-import h5py
-import numpy
-
-import front_page
 import measuring
+
+measuring.require("h5py", "numpy")
+
+import h5py  # noqa: E402
+import numpy  # noqa: E402
+
+import front_page  # noqa: E402
+import host  # noqa: E402
 
 SHAPE = (361, 720)
 SCALE, OFFSET = 0.01, 280.0
@@ -219,7 +223,7 @@ def main():
                  for tool, wrong in off.items()])  # fmt: skip
     if arguments.json:
         report = {"steps": arguments.steps, "repeats": arguments.repeats,
-                  "machine": front_page.machine(), "seconds": seconds, "off": off}  # fmt: skip
+                  "machine": host.facts(arguments.scratch), "seconds": seconds, "off": off}  # fmt: skip
         arguments.json.write_text(json.dumps(report, indent=1) + "\n")
 
 

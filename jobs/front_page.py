@@ -30,7 +30,7 @@ import sys
 import tempfile
 import time
 
-import ingest_inputs
+import host
 import measuring
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -167,12 +167,6 @@ def measure_prefixes(program, source, scratch):
             "sum": true}  # fmt: skip
 
 
-def machine():
-    names = [line.partition(":")[2].strip() for line in open("/proc/cpuinfo")
-             if line.startswith("model name")]  # fmt: skip
-    return {"processor": names[0] if names else "unknown", "cores": os.cpu_count()}
-
-
 def versions(program):
     import dask
     import h5py
@@ -189,6 +183,8 @@ def versions(program):
 
 
 def measure(program, months, repeats, scratch):
+    measuring.require("dask", "h5py", "netCDF4", "numpy", "xarray")
+    measuring.require_program("cdo", "cdo")
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="warpfold-front-page-", dir=scratch))
     try:
         source = scratch / "field.nc"
@@ -196,7 +192,7 @@ def measure(program, months, repeats, scratch):
         return {
             "months": months,
             "file_bytes": source.stat().st_size,
-            "machine": machine(),
+            "machine": host.facts(scratch),
             "versions": versions(program),
             "seconds": measure_tasks(program, source, scratch, repeats),
             "prefixes": measure_prefixes(program, source, scratch),
@@ -225,6 +221,8 @@ def peer_seconds(source):
 
 def measure_rates(program, size, scratch):
     """GB/s of elements, by input and way."""
+    import ingest_inputs
+
     measured = {}
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="warpfold-front-page-", dir=scratch))
     try:
@@ -242,7 +240,7 @@ def measure_rates(program, size, scratch):
     finally:
         shutil.rmtree(scratch)
     device = run("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines()[0]
-    return {"size": size, "machine": machine(), "device": device, "GB/s": measured}
+    return {"size": size, "machine": host.facts(scratch), "device": device, "GB/s": measured}
 
 
 def axes_of(pyplot, width, height):
@@ -319,6 +317,7 @@ def save(figure, path):
 
 
 def draw(folder):
+    measuring.require("matplotlib")
     import matplotlib
 
     matplotlib.use("Agg")
