@@ -115,8 +115,8 @@ def add_node(commands):
                         help="ascending; default: 1,2,4")
     parser.add_argument("--repeats", type=int, default=3, metavar="N", help="default: 3")
     parser.add_argument("--bytes", type=bytes_of, default=node.BYTES, metavar="SIZE",
-                        help="of the compressed dataset's elements, 16 times the arrays and 4 times the "
-                        "contiguous dataset; default: 64G")
+                        help="of the compressed dataset's elements; a quarter is contiguous, and arrays in "
+                        "memory have a quarter, but at most 4G a rank; default: 64G")
     parser.add_argument("--backends", type=words_of, default=list(node.BACKENDS), metavar="NAME,...",
                         help=f"default: {','.join(node.BACKENDS)}")
     parser.add_argument("--launcher", metavar="COMMAND", default=plan.launcher,

@@ -15,7 +15,8 @@ from .problem import Problem
 from .summary import SHARED
 
 BACKENDS = ("cuda", "auto", "cpu")
-BYTES = 64 << 30  # of the compressed elements; the other sizes are parts of it
+BYTES = 64 << 30  # of the compressed elements; the contiguous ones are a quarter
+MOST_IN_MEMORY = 4 << 30  # of a rank's array
 FROM_GZIP = ("reduce", "reduce --axis 0 --ops mean", "reduce --by labels --ops mean")
 DATASET = "field"
 
@@ -32,12 +33,12 @@ class Part:
 
 def parts_of(common, backends, size):
     """All studies; `common` has what their plans share."""
-    on_gpu = "cuda" in backends
+    on_gpu, in_memory = "cuda" in backends, min(MOST_IN_MEMORY, size // 4)
     for kind in ("f32", "f64") if on_gpu else ("f32",):
         workloads = ("bench collectives",) * on_gpu + ("bench combine",) * (kind == "f32")
-        plan = dataclasses.replace(common, workloads=workloads, scalings=("weak",), bytes=size // 16,
+        plan = dataclasses.replace(common, workloads=workloads, scalings=("weak",), bytes=in_memory,
                                    type=kind, backend="cuda" if on_gpu else "cpu")  # fmt: skip
-        yield Part(f"memory-{kind}", f"Arrays in memory, {size_text(size // 16)} of {kind} a rank", plan)
+        yield Part(f"memory-{kind}", f"Arrays in memory, {size_text(in_memory)} of {kind} a rank", plan)
     for source, title, bytes_, workloads in (
         ("gzip-1M", "gzip + shuffle in chunks of 1 MiB", size, FROM_GZIP),
         ("contiguous", "contiguous", size // 4, ("scan",)),

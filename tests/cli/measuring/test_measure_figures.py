@@ -1,0 +1,75 @@
+"""jobs/measure_figures.py: records of small inputs on cores."""
+
+import json
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+import support
+
+JOBS = support.ROOT / "jobs"
+sys.path.insert(0, str(JOBS))
+
+
+def measured(folder, *options, code=0):
+    words = [sys.executable, JOBS / "measure_figures.py", support.program(), "here", "--folder", folder / "figures",
+             "--scratch", folder, "--repeats", 1, *options]  # fmt: skip
+    outcome = subprocess.run(list(map(str, words)), capture_output=True, text=True,
+                             env=support.ENVIRONMENT, timeout=300)  # fmt: skip
+    assert outcome.returncode == code, outcome.stderr
+    assert [path.name for path in folder.iterdir()] == ["figures"]
+    return outcome, json.loads((folder / "figures" / "here.json").read_text())
+
+
+def test_records_are_added(folder):
+    _, content = measured(folder, "--parts", "node", "--size", "16M", "--commit", "abc")
+    assert list(content["records"]) == ["node"]
+    node = content["records"]["node"]
+    assert node["command"].startswith("jobs/whole_node.py --size 8M --repeats 1 --tasks ")
+    assert (node["commit"], node["repeats"]) == ("abc", 1)
+    assert node["version"] in support.run("--version").stdout
+    assert len(node["figures"]) == 20 and all(each > 0 for each in node["figures"]["scan"].values())
+    _, more = measured(folder, "--parts", "tools", "--steps", 2)
+    assert list(more["records"]) == ["node", "tools"]
+    assert more["records"]["node"] == node
+    assert more["records"]["tools"]["figures"]["versions"]["warpfold"] == node["version"]
+    outcome, same = measured(folder, "--parts", "node", "--budget", "-1")
+    assert same == more and "skipped: node" in outcome.stdout
+
+
+def test_a_part_that_fails_keeps_others_from_nothing(folder):
+    outcome, content = measured(folder, "--parts", "bench labels,tools", "--steps", 2, code=1)
+    assert "bench labels: measure_figures.py: error: " in outcome.stderr
+    assert list(content["records"]) == ["tools"]
+
+
+def test_another_machine_is_refused(folder):
+    (folder / "here.json").write_text(json.dumps({
+        "schema": "warpfold.figures/1", "records": {},
+        "machine": {"processor": "another", "cores": 1, "gpus": []},
+    }))  # fmt: skip
+    words = [sys.executable, JOBS / "measure_figures.py", support.program(), "here", "--folder", folder]
+    outcome = subprocess.run(words, capture_output=True, text=True, env=support.ENVIRONMENT)
+    assert outcome.returncode == 1
+    assert "cannot add to" in outcome.stderr and "Choose another NAME." in outcome.stderr
+
+
+def row(group, kernel, median, rate, check="right"):
+    return {"group": group, "operation": "sum", "kernel": kernel, "check": check, "GB/s": rate, "of_copy": 0.5,
+            "of_cub": None, "of_plain": None, "seconds": median and {"median": median}}  # fmt: skip
+
+
+def test_rows_of_benchmarks():
+    import measure_figures
+
+    rows = [row("reduce f32 uniform", "fold", 2.0, 8.0), row("reduce f32 uniform", "CUB", 4.0, 4.0, "wrong"),
+            row("reduce f32 uniform", "read", None, None)]  # fmt: skip
+    assert measure_figures.nested(rows) == {"reduce f32 uniform": {"sum": {
+        "fold": {"GB/s": 8.0, "seconds": 2.0, "of copy": 0.5},
+        "CUB": {"GB/s": 4.0, "seconds": 4.0, "of copy": 0.5},
+    }}}  # fmt: skip
+    with pytest.raises(SystemExit, match="WRONG"):
+        measure_figures.nested([row("reduce f32 uniform", "fold", 2.0, 8.0, "wrong")])
+    assert measure_figures.medians({"a": {"b": [3, 1, 2]}}) == {"a": {"b": statistics.median([1, 2, 3])}}
