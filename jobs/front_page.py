@@ -154,7 +154,7 @@ def axes_of(pyplot, width, height):
     return figure, axes
 
 
-def draw_seconds(pyplot, machine, record, path):
+def draw_seconds(pyplot, record, path):
     seconds = record["figures"]["seconds"]["gzip"]
     figure, axes = axes_of(pyplot, 8, 3.8)
     colors = ("#0b6e99", "#b8b8b8", "#9a9a9a", "#7c7c7c")
@@ -169,14 +169,14 @@ def draw_seconds(pyplot, machine, record, path):
     axes.invert_yaxis()
     axes.margins(x=0.25)
     axes.set_xlabel(
-        f"seconds: {record['command'].partition(',')[0]}, gzip; {machine['cores']} cores, file in "
+        f"seconds: {record['command'].partition(',')[0]}, gzip; {record['machine']['cores']} cores, file in "
         f"memory, median of {record['repeats']}, {record['date']}", fontsize=9,
     )  # fmt: skip
     save(figure, path)
 
 
-def draw_rates(pyplot, machine, record, path):
-    figures = record["figures"]
+def draw_rates(pyplot, record, path):
+    machine, figures = record["machine"], record["figures"]
     figure, axes = axes_of(pyplot, 8, 3.8)
     for number, name in enumerate(RATES):
         for i, (way, colour) in enumerate(WAYS.items()):
@@ -218,9 +218,8 @@ def save(figure, path):
 
 
 def record_of(folder, name, part):
-    """The machine and a record of jobs/figures/NAME.json."""
-    content = json.loads((folder / f"{name}.json").read_text())
-    return content["machine"], content["records"][part]
+    """A record of jobs/figures/NAME.json."""
+    return json.loads((folder / f"{name}.json").read_text())["records"][part]
 
 
 def draw(figures, folder):
@@ -232,8 +231,8 @@ def draw(figures, folder):
 
     # Text as text, and the same file from the same measurements.
     matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "warpfold"})
-    draw_seconds(pyplot, *record_of(figures, CORES, "tools"), folder / "seconds.svg")
-    draw_rates(pyplot, *record_of(figures, GPU, "rates"), folder / "rates.svg")
+    draw_seconds(pyplot, record_of(figures, CORES, "tools"), folder / "seconds.svg")
+    draw_rates(pyplot, record_of(figures, GPU, "rates"), folder / "rates.svg")
     prefixes = json.loads((figures / "prefixes.json").read_text())
     draw_running_sum(pyplot, prefixes, folder / "running_sum.svg")
 

@@ -3,8 +3,7 @@
 
 measure_figures.py PROGRAM NAME [--parts PART,...] [--budget S]
 
-Writes jobs/figures/NAME.json: the machine, and a record for each part, with its command, date and
-version. Records of other parts stay as they were. Parts that would begin after --budget seconds are
+Writes jobs/figures/NAME.json: a record for each part, with its machine, command, date and version. Records of other parts stay as they were. Parts that would begin after --budget seconds are
 skipped, and named at the end; a part that fails keeps the others from nothing. jobs/quote_figures.py compares documents with these files.
 """
 
@@ -138,23 +137,10 @@ OF_GPUS = (*BENCHMARKS, "rates", "cupy", "node", "large")
 OF_CORES = ("tools",)
 
 
-def kept(path, machine):
-    """What the file has of this machine already."""
-    if not path.exists():
-        return {"schema": SCHEMA, "machine": machine, "records": {}}
-    content = json.loads(path.read_text())
-    was, now = ([each["processor"], each["cores"], [line.split(",")[0] for line in each["gpus"]]]
-                for each in (content["machine"], machine))  # fmt: skip
-    if was != now:
-        sys.exit(f"measure_figures.py: error: cannot add to {path}: it is of {was}, this is {now}. "
-                 "Choose another NAME.")
-    return content
-
-
 def measure(arguments):
     arguments.folder.mkdir(parents=True, exist_ok=True)
     path = arguments.folder / f"{arguments.name}.json"
-    content = kept(path, host.facts(arguments.scratch))
+    content = json.loads(path.read_text()) if path.exists() else {"schema": SCHEMA, "records": {}}
     begun, skipped, failed = time.monotonic(), [], []
     program = provenance.program_at(arguments.program)
     for name in arguments.parts:
@@ -169,8 +155,8 @@ def measure(arguments):
             failed.append(name)
             print(f"{name}: {failure}", file=sys.stderr, flush=True)
             continue
-        content["machine"] = host.facts(arguments.scratch)
         content["records"][name] = {
+            "machine": host.facts(arguments.scratch),
             "command": command, "date": datetime.date.today().isoformat(), "version": program.version,
             "commit": arguments.commit or provenance.commit(), "repeats": arguments.repeats,
             "load_before": load, "figures": figures,

@@ -85,9 +85,9 @@ def markdown(header, rows):
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def caption(content, record):
+def caption(record):
     """Where figures come from."""
-    machine = content["machine"]
+    machine = record["machine"]
     gpus = [line.split(",")[0] for line in machine["gpus"]]
     devices = f"{len(gpus)} {gpus[0]} and " if gpus else ""
     note = f" {record['note']}" if "note" in record else ""
@@ -96,9 +96,8 @@ def caption(content, record):
 
 
 def of_record(name, part):
-    content = machine_of(name)
-    record = record_of(content, part)
-    return caption(content, record), record["figures"]
+    record = record_of(machine_of(name), part)
+    return caption(record), record["figures"]
 
 
 def tools(name):

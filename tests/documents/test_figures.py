@@ -1,4 +1,4 @@
-"""What documents state of times and rates is what jobs/figures has."""
+"""Times and rates in documents are those of jobs/figures."""
 
 import json
 import re
@@ -33,15 +33,15 @@ def test_documents_state_the_figures():
 def test_each_record_has_its_machine_date_version_and_command(path):
     content = json.loads(path.read_text())
     assert content["schema"] == "warpfold.figures/1"
-    assert content["machine"]["processor"] and content["machine"]["cores"] > 0
     for record in content["records"].values():
+        assert record["machine"]["processor"] and record["machine"]["cores"] > 0
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", record["date"])
         assert re.fullmatch(r"\d+\.\d+\.\d+", record["version"])
         assert record["command"] and record["figures"]
 
 
 def test_cells_are_the_values_of_the_files():
-    """By other code than the script's."""
+    """Formats them by other code than the script."""
     seconds = json.loads((ROOT / "jobs/figures/two_cores.json").read_text())["records"]["tools"]["figures"]["seconds"]
     (_, *tools), *rows = rows_below("jobs/README.md", "<!-- figures: tools two_cores -->")
     assert len(rows) == sum(map(len, seconds.values()))

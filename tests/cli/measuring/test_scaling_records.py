@@ -1,4 +1,4 @@
-"""What jobs/scaling.py records of the machine, files of one's own, and what its summaries and pictures show."""
+"""Records of jobs/scaling.py about the machine, files of one's own, summaries and pictures."""
 
 import hashlib
 import json
@@ -100,7 +100,7 @@ def test_the_summary_has_all_series(study):
     [(1, 0, 0.0), (3, 0, 0.75), (5, 0, 0.9375), (6, 0, 0.96875), (9, 1, 0.9609375), (12, 2, 0.961426)],
 )
 def test_intervals_of_medians_are_those_of_the_tables(count, omitted, confidence):
-    """Of the sign test."""
+    """Quantiles of the binomial distribution, as for the sign test."""
     low, high, found = figures.median_interval(list(range(count, 0, -1)))
     assert (low, high) == (1 + omitted, count - omitted)
     assert round(found, 6) == round(confidence, 6)
