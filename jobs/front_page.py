@@ -169,8 +169,8 @@ def draw_seconds(pyplot, record, path):
     axes.invert_yaxis()
     axes.margins(x=0.25)
     axes.set_xlabel(
-        f"seconds: {record['command'].partition(',')[0]}, gzip; {record['machine']['cores']} cores, file in "
-        f"memory, median of {record['repeats']}, {record['date']}", fontsize=9,
+        f"seconds: {record['figures']['steps']} steps of 361 x 720 f32, gzip, {record['machine']['cores']} cores, "
+        f"file in memory, median of {record['repeats']}, {record['date']}", fontsize=9,
     )  # fmt: skip
     save(figure, path)
 
