@@ -122,6 +122,7 @@ def add_node(commands):
     parser.add_argument("--launcher", metavar="COMMAND", default=plan.launcher,
                         help=f"what starts ranks; default: '{plan.launcher}'")
     parser.add_argument("--share-gpu", action="store_true", help="allow several ranks on one GPU")
+    parser.add_argument("--commit", help="that the program was built of; default: this repository's")
     parser.add_argument("--scratch", metavar="FOLDER", default=plan.scratch,
                         help="for datasets, which are removed in the end; default: %(default)s")
     parser.add_argument("--machine", metavar="FILE", default=str(NETWORK),
@@ -261,7 +262,8 @@ def study_node(arguments):
         part.plan.checked()
     path = pathlib.Path(arguments.study)
     program = provenance.program_at(arguments.program)
-    facts = {"commit": provenance.commit(), "machine": provenance.machine_of(arguments.scratch)}
+    facts = {"commit": arguments.commit or provenance.commit(),
+             "machine": provenance.machine_of(arguments.scratch)}
     command = shlex.join(["jobs/scaling.py", *sys.argv[1:]])
 
     def run_part(part, plan):
