@@ -106,7 +106,8 @@ def node(run):
     """Whole commands on all processors."""
     pattern = "^(" + "|".join(NODE_TASKS) + ")$"
     size = measuring.size_text(run.arguments.size // 2).replace(" ", "")[:-2]
-    words = ["--size", size, "--repeats", run.arguments.repeats, "--tasks", pattern]
+    words = ["--size", size, "--repeats", run.arguments.repeats, "--tasks", pattern,
+             *(["--backends", "cpu,auto"] if host.gpus() else [])]  # fmt: skip
     report = run.by_script("whole_node.py", *words)
     return shlex.join(["jobs/whole_node.py", *map(str, words)]), medians(report["seconds"])
 
