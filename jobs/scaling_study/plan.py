@@ -123,7 +123,7 @@ class Run:
 
 def file_name(workload):
     """A workload as a part of a file's name."""
-    return re.sub(r"[^\w.,-]+", "-", workload)
+    return re.sub(r"[^\w.,]+", "-", workload)
 
 
 def combinations(plan):
