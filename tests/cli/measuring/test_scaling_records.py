@@ -222,7 +222,7 @@ def test_missing_packages_are_named(folder, name, modules):
     """In place of a traceback."""
     for module in ("h5py", "numpy", "matplotlib"):
         (folder / f"{module}.py").write_text("raise ModuleNotFoundError\n")
-    words = {"front_page": ["measure"], "plot_bench": ["report.json"]}.get(name, [])
+    words = {"front_page": ["prefixes"], "plot_bench": ["report.json"]}.get(name, [])
     outcome = subprocess.run(
         [sys.executable, support.ROOT / "jobs" / f"{name}.py", *words], capture_output=True, text=True,
         env={**support.ENVIRONMENT, "PYTHONPATH": str(folder)},
