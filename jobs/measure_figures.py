@@ -57,9 +57,10 @@ class Measurement:
         return ended.stdout
 
     def by_script(self, name, *words):
-        """The JSON that a script of this folder writes."""
+        """The JSON that a script of this folder writes, and its files in this measurement's folder."""
         path = self.scratch / "report.json"
-        self.output_of([sys.executable, HERE / name, self.program, *words, "--json", path])
+        places = ["--json", path] if name == "compare_cupy.py" else ["--json", path, "--scratch", self.scratch]
+        self.output_of([sys.executable, HERE / name, self.program, *words, *places])
         return json.loads(path.read_text())
 
 
