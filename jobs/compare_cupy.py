@@ -14,9 +14,11 @@ import pathlib
 import statistics
 import subprocess
 
-import numpy
-
 import measuring
+
+measuring.require("numpy")
+
+import numpy  # noqa: E402
 
 TYPES = {"f32": numpy.float32, "f64": numpy.float64}
 COLUMNS = 1 << 18

@@ -10,22 +10,30 @@ CDO, and xarray with dask, take part where they are installed.
 """
 
 import argparse
+import contextlib
 import fractions
+import importlib.metadata
 import importlib.util
 import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 
-import h5py
-import numpy
-
-import front_page
 import measuring
+
+measuring.require("h5py", "numpy")
+
+import h5py  # noqa: E402
+import numpy  # noqa: E402
+
+import front_page  # noqa: E402
+import host  # noqa: E402
 
 SHAPE = (361, 720)
 SCALE, OFFSET = 0.01, 280.0
@@ -181,6 +189,19 @@ def errors(program, source, values, folder):
     return off
 
 
+def versions(program):
+    """Of the tools that take part."""
+    found = {"warpfold": front_page.run(program, "--version").split()[-1], "h5py": h5py.__version__,
+             "NumPy": numpy.__version__}  # fmt: skip
+    if shutil.which("cdo"):
+        said = subprocess.run(["cdo", "--version"], capture_output=True, text=True)
+        found["CDO"] = re.search(r"version (\S+)", said.stdout + said.stderr)[1]
+    for name in ("xarray", "dask", "netCDF4"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found
+
+
 def print_table(first, columns, rows):
     print(f"{first:36}" + "".join(f"{column:>22}" for column in columns))
     for label, cells in rows:
@@ -219,7 +240,8 @@ def main():
                  for tool, wrong in off.items()])  # fmt: skip
     if arguments.json:
         report = {"steps": arguments.steps, "repeats": arguments.repeats,
-                  "machine": front_page.machine(), "seconds": seconds, "off": off}  # fmt: skip
+                  "machine": host.facts(arguments.scratch),
+                  "versions": versions(arguments.program), "seconds": seconds, "off": off}  # fmt: skip
         arguments.json.write_text(json.dumps(report, indent=1) + "\n")
 
 

@@ -9,8 +9,12 @@ import subprocess
 import tempfile
 import zlib
 
-import h5py
-import numpy
+import measuring
+
+measuring.require("h5py", "numpy")
+
+import h5py  # noqa: E402
+import numpy  # noqa: E402
 
 BLOCK_ELEMENTS = 1 << 20
 DISTINCT_BLOCKS = 16

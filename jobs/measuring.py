@@ -1,10 +1,45 @@
 """What the scripts that measure warpfold share: sizes, lists and the environment of programs."""
 
 import argparse
+import importlib
 import os
+import pathlib
 import re
+import shutil
+import sys
 
+# Debian's and PyPI's names of what scripts import.
+PACKAGES = {
+    "cftime": ("python3-cftime", "cftime"),
+    "dask": ("python3-dask", "dask"),
+    "h5py": ("python3-h5py", "h5py"),
+    "matplotlib": ("python3-matplotlib", "matplotlib"),
+    "netCDF4": ("python3-netcdf4", "netCDF4"),
+    "numpy": ("python3-numpy", "numpy"),
+    "xarray": ("python3-xarray", "xarray"),
+}
 UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+
+def require(*modules):
+    """Ends the script with one line where Python lacks some of these modules."""
+    missing = []
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            missing.append(name)
+    if missing:
+        debian, pypi = (" ".join(PACKAGES[name][each] for name in missing) for each in (0, 1))
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: error: cannot run: this Python lacks "
+                 f"{', '.join(missing)}. Run 'apt install {debian}', or 'pip install {pypi}'.")
+
+
+def require_program(name, package):
+    """Ends the script with one line where a program is not on the path."""
+    if shutil.which(name) is None:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: error: cannot run: there is no program "
+                 f"'{name}'. Run 'apt install {package}'.")
 
 
 def environment():

@@ -15,7 +15,11 @@ import math
 import pathlib
 import sys
 
-import matplotlib
+import measuring
+
+measuring.require("matplotlib")
+
+import matplotlib  # noqa: E402
 
 matplotlib.use("Agg")
 
@@ -128,9 +132,9 @@ def draw_bars(axes, rows):
     names = labels_of(rows)
     labels = [names[row["operation"], row["kernel"]] for row in bars]
     values = [figures_of(row, in_microseconds)[0] for row in bars]
+    unit = "us" if in_microseconds else "GB/s"
     drawn = axes.barh(range(len(bars)), values)
-    axes.bar_label(drawn, [f"{row['seconds']['median'] * 1e6:.1f} us" for row in bars], padding=3,
-                   fontsize="small")
+    axes.bar_label(drawn, [f"{value:.4g} {unit}" for value in values], padding=3, fontsize="small")
     for copy in copies:
         axes.axvline(copy["GB/s"], color="black", linestyle="--", label="copy")
         axes.legend(fontsize="small")

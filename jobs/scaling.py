@@ -2,8 +2,9 @@
 """Strong and weak scaling studies of warpfold.
 
 scaling.py run STUDY       makes the runs, collects them and draws pictures
+scaling.py node FOLDER     makes all studies of a node's GPUs, with FOLDER/README.md
 scaling.py submit STUDY    lets Slurm run it: a job for each number of ranks, and one that collects
-scaling.py collect STUDY   writes STUDY/study.csv, prints a table
+scaling.py collect STUDY   writes STUDY/study.csv and STUDY/summary.json, prints a table
 scaling.py plot STUDY      draws STUDY/*.png from study.csv
 scaling.py model STUDY     fits a cost model to study.csv and predicts larger numbers of ranks
 scaling.py simulate STUDY  lets SimGrid simulate the runs, and larger ones
@@ -25,7 +26,9 @@ by bytes moved.
 """
 
 import argparse
+import dataclasses
 import pathlib
+import re
 import shlex
 import signal
 import sys
@@ -34,15 +37,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from measuring import bytes_of, numbers_of  # noqa: E402
 from scaling_study import (  # noqa: E402
-    cost_model, figures, prediction, prediction_report, provenance, simulation, summary, table,
+    cost_model, figures, node, prediction, prediction_report, provenance, simulation, summary, table,
 )  # fmt: skip
 from scaling_study.folder import Folder  # noqa: E402
+from scaling_study.inputs import described, split_place  # noqa: E402
 from scaling_study.machine import Machine  # noqa: E402
 from scaling_study.measure import make_runs  # noqa: E402
 from scaling_study.plan import SCALINGS, WORKLOADS, Plan  # noqa: E402
 from scaling_study.problem import Problem  # noqa: E402
 from scaling_study.submit import refuse_unfit, submit  # noqa: E402
 
+NETWORK = pathlib.Path(__file__).resolve().parent / "sites" / "ndr.toml"
+RANKS_A_HOST = 8  # of predictions for a cluster
 TERMINATED = 128 + signal.SIGTERM
 
 
@@ -50,11 +56,19 @@ def words_of(text):
     return [word.strip() for word in text.split(",")]
 
 
+def workloads_of(text):
+    """Words that commas separate, but for those within a command's options."""
+    return [word.strip() for word in re.split(r",(?=\s*(?:reduce|scan|bench)\b)", text)]
+
+
 def add_plan(parser):
     plan = Plan()
     parser.add_argument("--program", help="warpfold, as built; default: on the path")
-    parser.add_argument("--workloads", type=words_of, metavar="NAME,...",
-                        help=f"of {', '.join(WORKLOADS)}; default: {','.join(plan.workloads)}")
+    parser.add_argument("--workloads", type=workloads_of, metavar="NAME,...",
+                        help=f"of {', '.join(WORKLOADS)}; reduce and scan may have options, as in "
+                        f"'reduce --axis 0 --ops mean'; default: {','.join(plan.workloads)}")
+    parser.add_argument("--file", metavar="FILE::DATASET", help="measure this dataset in place of "
+                        "generated ones, by a strong study")
     parser.add_argument("--scaling", type=words_of, dest="scalings", metavar="NAME,...",
                         help=f"of {', '.join(SCALINGS)}; default: both")
     parser.add_argument("--ranks", type=numbers_of, metavar="N,...",
@@ -90,6 +104,34 @@ def add_run(commands):
     parser.add_argument("--timeout", type=float, default=3600, metavar="S",
                         help="seconds for one run; default: %(default)g")
     parser.set_defaults(handler=run)
+
+
+def add_node(commands):
+    parser = commands.add_parser("node", help="study all GPUs of a node", description=node.__doc__)
+    parser.add_argument("study", metavar="FOLDER", help="for the studies, their pictures and README.md")
+    plan = Plan()
+    parser.add_argument("--program", default="warpfold", help="warpfold, as built; default: on the path")
+    parser.add_argument("--ranks", type=numbers_of, default=[1, 2, 4], metavar="N,...",
+                        help="ascending; default: 1,2,4")
+    parser.add_argument("--repeats", type=int, default=3, metavar="N", help="default: 3")
+    parser.add_argument("--bytes", type=bytes_of, default=node.BYTES, metavar="SIZE",
+                        help="of the compressed dataset's elements; a quarter is contiguous, and arrays in "
+                        "memory have a quarter, but at most 4G a rank; default: 64G")
+    parser.add_argument("--backends", type=words_of, default=list(node.BACKENDS), metavar="NAME,...",
+                        help=f"default: {','.join(node.BACKENDS)}")
+    parser.add_argument("--launcher", metavar="COMMAND", default=plan.launcher,
+                        help=f"what starts ranks; default: '{plan.launcher}'")
+    parser.add_argument("--share-gpu", action="store_true", help="allow several ranks on one GPU")
+    parser.add_argument("--commit", help="that the program was built of; default: this repository's")
+    parser.add_argument("--scratch", metavar="FOLDER", default=plan.scratch,
+                        help="for datasets, which are removed in the end; default: %(default)s")
+    parser.add_argument("--machine", metavar="FILE", default=str(NETWORK),
+                        help="describes the cluster of predictions; default: jobs/sites/ndr.toml")
+    parser.add_argument("--predict", type=numbers_of, default=[1024], metavar="N,...",
+                        help="numbers of ranks; default: 1024")
+    parser.add_argument("--timeout", type=float, default=3600, metavar="S",
+                        help="seconds for one run; default: %(default)g")
+    parser.set_defaults(handler=study_node)
 
 
 def add_submit(commands):
@@ -146,9 +188,10 @@ def parse_arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add_run(commands)
+    add_node(commands)
     add_submit(commands)
-    for name, handler, what in (("collect", collect, "write study.csv"),
-                                  ("plot", plot, "draw pictures of study.csv")):
+    for name, handler, what in (("collect", collect, "write study.csv and summary.json"),
+                                ("plot", plot, "draw pictures of study.csv")):
         command = commands.add_parser(name, help=what)
         command.add_argument("study", metavar="STUDY", help="the study's folder")
         command.set_defaults(handler=handler)
@@ -166,7 +209,17 @@ def plan_of(arguments, known, scratch):
         given = getattr(arguments, name)
         if given is not None:
             chosen[name] = given
+    if arguments.file and not arguments.scalings:
+        chosen["scalings"] = ["strong"]
     return Plan.from_json(chosen).checked()
+
+
+def sized(plan, program):
+    """The plan with the size and the type of the dataset that it names, if any."""
+    if not plan.file:
+        return plan
+    found = described(program, *split_place(plan.file), 60)
+    return dataclasses.replace(plan, bytes=found["bytes"], type=found["type"])
 
 
 def begun(arguments, scratch, refuse_unfit=None):
@@ -177,7 +230,9 @@ def begun(arguments, scratch, refuse_unfit=None):
         refuse_unfit(plan)
     name = arguments.program or (known.content["program"]["path"] if known else "warpfold")
     program = provenance.program_at(name)
-    facts = {"commit": arguments.commit or provenance.commit(), "machine": provenance.machine()}
+    plan = sized(plan, program)
+    facts = {"commit": arguments.commit or provenance.commit(),
+             "machine": provenance.machine_of(plan.scratch)}
     command = shlex.join(sys.argv)
     folder = Folder.begin(arguments.study, plan, program, {**facts, "command": command})
     return folder, program, facts
@@ -196,6 +251,41 @@ def run(arguments):
         plot(arguments)
 
 
+def study_node(arguments):
+    unknown = set(arguments.backends) - set(node.BACKENDS)
+    if unknown:
+        raise Problem(f"'{unknown.pop()}' is not a backend. Choose from {', '.join(node.BACKENDS)}.")
+    common = Plan(ranks=tuple(arguments.ranks), repeats=arguments.repeats, launcher=arguments.launcher,
+                  share_gpu=arguments.share_gpu, scratch=arguments.scratch)  # fmt: skip
+    parts = list(node.parts_of(common, arguments.backends, arguments.bytes))
+    for part in parts:
+        part.plan.checked()
+    path = pathlib.Path(arguments.study)
+    program = provenance.program_at(arguments.program)
+    facts = {"commit": arguments.commit or provenance.commit(),
+             "machine": provenance.machine_of(arguments.scratch)}
+    command = shlex.join(["jobs/scaling.py", *sys.argv[1:]])
+
+    def run_part(part, plan):
+        print(f"== {part.name}", file=sys.stderr)
+        folder = Folder.begin(path / part.name, sized(plan, program), program,
+                              {**facts, "command": command})  # fmt: skip
+        make_runs(folder, program, list(plan.ranks), facts, arguments.timeout)
+
+    node.make(path, parts, arguments.scratch, run_part)
+    for part in parts:
+        arguments.study = path / part.name
+        collect(arguments)
+        plot(arguments)
+
+    def model_of(rows):
+        if len(arguments.ranks) < prediction.LEAST_RANK_COUNTS:
+            return None
+        return prediction.model_of(rows, arguments.predict, RANKS_A_HOST, Machine(arguments.machine))[1:]
+
+    print(node.report(path, parts, command, model_of))
+
+
 def submit_runs(arguments):
     scratch = str(pathlib.Path(arguments.study).resolve())
     folder, *_ = begun(arguments, scratch, refuse_unfit)
@@ -206,7 +296,9 @@ def submit_runs(arguments):
 def collect(arguments):
     folder = Folder(arguments.study)
     done, planned = table.collect(folder)
-    print(summary.table_of(figures.series_of(figures.read_rows(folder.path / "study.csv"))))
+    all_series = figures.series_of(figures.read_rows(folder.path / "study.csv"))
+    print(summary.table_of(all_series))
+    print(summary.write(folder, all_series))
     if done < planned:
         print(f"scaling.py: note: {planned - done} of {planned} runs are not made yet",
               file=sys.stderr)

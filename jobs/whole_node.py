@@ -28,11 +28,14 @@ import sys
 import tempfile
 import time
 
-import h5py
-import numpy
-
-import front_page
 import measuring
+
+measuring.require("h5py", "numpy")
+
+import h5py  # noqa: E402
+import numpy  # noqa: E402
+
+import host  # noqa: E402
 
 PLANE = (1024, 1024)
 DISTINCT_PLANES = 16
@@ -353,7 +356,7 @@ def main():
         shutil.rmtree(folder)
     print_table(measured, [column.title() for column in columns if not column.before])
     if arguments.json:
-        report = {"size": arguments.size, "machine": front_page.machine(), "seconds": measured}
+        report = {"size": arguments.size, "machine": host.facts(arguments.scratch), "seconds": measured}
         pathlib.Path(arguments.json).write_text(json.dumps(report, indent=1) + "\n")
 
 

@@ -4,10 +4,18 @@
 import decimal
 import fractions
 import json
+import pathlib
+import sys
 
-import h5py
-import netCDF4
-import numpy as np
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import measuring  # noqa: E402
+
+measuring.require("h5py", "netCDF4", "numpy")
+
+import h5py  # noqa: E402
+import netCDF4  # noqa: E402
+import numpy as np  # noqa: E402
 
 
 def exact_sums(values, axis=0):

@@ -1,9 +1,18 @@
 #!/usr/bin/env python3
 """Makes small files like those that the jobs in README.md are for, in this folder."""
 
-import h5py
-import netCDF4
-import numpy as np
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import measuring  # noqa: E402
+
+measuring.require("h5py", "netCDF4", "numpy")
+
+import h5py  # noqa: E402
+import netCDF4  # noqa: E402
+import numpy as np  # noqa: E402
 
 HOURS, LATITUDES, LONGITUDES = 72, 9, 12
 YEARS = (1990, 1991, 1992)

@@ -7,10 +7,18 @@ without mpi4py there is one rank. Rank 0 prints JSON. Run by jobs/compare_ingest
 
 import argparse
 import json
+import pathlib
+import sys
 import time
 
-import h5py
-import numpy
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import measuring  # noqa: E402
+
+measuring.require("h5py", "numpy")
+
+import h5py  # noqa: E402
+import numpy  # noqa: E402
 
 
 class Alone:

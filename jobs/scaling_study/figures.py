@@ -8,20 +8,22 @@ The rate of a run is the bytes that all ranks move over its time, and p0 the lea
 Of a strong study, whose dataset stays the same, S is p0 t(p0) / t(p) and E is p0 t(p0) / (p t(p));
 of a weak one, whose dataset grows with p, E is t(p0) / t(p). Only where a program has to move more
 bytes on several ranks than on one (a scan in GPU memory: twice and three times the array) does
-counting bytes differ from counting elements. t is the median of the repeats; their least and
-greatest times give the ends of the spread.
+counting bytes differ from counting elements. t is the median of the repeats; the order of
+their times gives its confidence interval.
 """
 
 import csv
 import dataclasses
+import math
 import statistics
 
 from .problem import Problem
 from .table import COLUMNS, WALL, WHOLE_RUN
 
-START = "start and end"
+START, START_MPI = "start and end", "start MPI"
 # Stages that come before the whole run, or take their time beside others.
-BESIDE = ("start MPI", "start GPU")
+BESIDE = (START_MPI, "start GPU")
+CONFIDENCE = 0.95
 # Beside what is measured: other programs, ceilings.
 CEILING = "(raw)"
 PEERS = ("(CUB)", "(read)", "(copy)", "(cp)")
@@ -31,21 +33,34 @@ def is_peer(quantity):
     return any(peer in quantity for peer in PEERS)
 
 
+def median_interval(values):
+    """The ends of an interval that has the true median with a probability of CONFIDENCE or more, by
+    the order of the values alone, and that probability. All values, where they are too few."""
+    ordered, count = sorted(values), len(values)
+    inside = [1 - 2 * sum(math.comb(count, k) for k in range(omitted + 1)) / 2**count
+              for omitted in range((count + 1) // 2)]  # fmt: skip
+    omitted = max((each for each, share in enumerate(inside) if share >= CONFIDENCE), default=0)
+    return ordered[omitted], ordered[-1 - omitted], inside[omitted]
+
+
 @dataclasses.dataclass(frozen=True)
 class Times:
-    """Median, least and greatest."""
+    """Median, least and greatest, and the ends of the median's confidence interval."""
 
     median: float
     least: float
     most: float
+    low: float
+    high: float
 
     @staticmethod
     def of(values):
-        return Times(statistics.median(values), min(values), max(values))
+        return Times(statistics.median(values), min(values), max(values), *median_interval(values)[:2])
 
     def over(self, dividend):
         """What `dividend` is over each: the least time makes the greatest."""
-        return Times(dividend / self.median, dividend / self.most, dividend / self.least)
+        return Times(*(dividend / value for value in
+                       (self.median, self.most, self.least, self.high, self.low)))  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,12 +70,20 @@ class Point:
     ranks: int
     hosts: int
     gpus: int
+    cores: int | None  # of a host; None where the study did not record them
     repeats: int
+    confidence: float  # of the intervals
+    bottleneck: str  # of the median run, or of that next to it
     seconds: Times
     waiting: Times | None
     rate: Times | None  # bytes a second, of all ranks
     speedup: Times | None
     efficiency: Times | None
+
+    @property
+    def shares_cores(self):
+        """Whether there are more ranks on a host than cores."""
+        return self.cores is not None and -(-self.ranks // self.hosts) > self.cores
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,6 +157,8 @@ def point_of(rows, base):
     ranks = int(first["ranks"])
     seconds = Times.of([float(row["seconds"]) for row in rows])
     waiting = [float(row["waiting"]) for row in rows if row["waiting"]]
+    middle = sorted(rows, key=lambda row: float(row["seconds"]))[(len(rows) - 1) // 2]
+    cores = first.get("cores")
     moved = moved_bytes(first)
     rate = seconds.over(moved) if moved else None
     speedup = efficiency = None
@@ -141,7 +166,9 @@ def point_of(rows, base):
         base_ranks, base_rate = base or (ranks, rate.median)
         speedup = Times(*(value / base_rate * base_ranks for value in dataclasses.astuple(rate)))
         efficiency = Times(*(value / ranks for value in dataclasses.astuple(speedup)))
-    return Point(ranks, int(first["hosts"]), int(first["gpus"]), len(rows), seconds,
+    return Point(ranks, int(first["hosts"]), int(first["gpus"]), int(cores) if cores else None,
+                 len(rows), median_interval([float(row["seconds"]) for row in rows])[2],
+                 middle.get("bottleneck") or "", seconds,
                  Times.of(waiting) if waiting else None, rate, speedup, efficiency)
 
 

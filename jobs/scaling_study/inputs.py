@@ -11,7 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 from .launch import launch
-from .plan import ITEM_BYTES
+from .plan import ITEM_BYTES, command_of
 from .problem import Problem
 from .provenance import launcher_words
 
@@ -54,14 +54,14 @@ class Inputs:
     def prepare(self, runs):
         """Makes what these runs read, the largest first."""
         sizes = sorted({run.bytes for run in runs if run.reads_file}, reverse=True)
-        self.refuse_too_large(sizes, any(run.workload == "scan" for run in runs))
-        for size in sizes:
+        self.refuse_too_large(sizes, any(command_of(run.workload) == "scan" for run in runs))
+        for size in () if self.plan.file else sizes:
             self.make(size)
 
     def refuse_too_large(self, sizes, scans):
         of_integers = self.plan.type.startswith(("i", "u"))
         widened = ITEM_BYTES["i64"] // ITEM_BYTES[self.plan.type] if of_integers else 1
-        needed = sum(sizes) + (max(sizes, default=0) * widened if scans else 0)
+        needed = (0 if self.plan.file else sum(sizes)) + (max(sizes, default=0) * widened if scans else 0)
         free = shutil.disk_usage(self.path).free
         if needed > free:
             raise Problem(f"'{self.plan.scratch}' has {free / 1e9:.1f} GB free: datasets and "
@@ -70,6 +70,10 @@ class Inputs:
 
     def path_of(self, size):
         return self.path / f"{size}.h5"
+
+    def place_of(self, size):
+        """The file and the dataset of so many bytes."""
+        return split_place(self.plan.file) if self.plan.file else (self.path_of(size), DATASET)
 
     def make(self, size):
         plan = self.plan
@@ -82,6 +86,21 @@ class Inputs:
             raise Problem(f"no dataset of {size} bytes: {ending.reason} Choose --kind and --type "
                           "from `warpfold generate --help`.")
         self.known_sums[size] = json.loads(report.read_text())["results"]["known_sum"]
+
+
+def split_place(text):
+    """The two of FILE::DATASET."""
+    file, _, dataset = text.partition("::")
+    return file, dataset
+
+
+def described(program, file, dataset, timeout):
+    """What the program knows of a dataset."""
+    ending = launch([program.path, "info", str(file), dataset, "--json", "-"], timeout)
+    if ending.status != 0:
+        raise Problem(f"cannot describe {file}::{dataset}: {ending.reason}")
+    report = json.loads(ending.stdout)
+    return {**report["results"], "type": report["dtype"]}
 
 
 def remove_own(name):

@@ -6,11 +6,11 @@ import shlex
 import sys
 
 from .answers import Answers, answer_digest, answer_of, refuse_wrong_sum
-from .inputs import DATASET, Inputs, elements_digest
+from .inputs import Inputs, described, elements_digest
 from .launch import launch
-from .plan import FROM_FILES, run_of, runs_of
+from .plan import run_of, runs_of, writes_file
 from .problem import Problem
-from .provenance import hosts_of, launcher_words
+from .provenance import launcher_words, places_of
 
 BENCHED = {"bench reduce": "sum", "bench scan": "inclusive", "bench collectives": "sum,inclusive"}
 COMBINED_BYTES = "1K,64M"  # of the arrays that `bench combine` folds before it combines
@@ -26,24 +26,24 @@ class Study:
         self.inputs = inputs
         self.timeout = timeout
         self.facts = facts
-        self.hosts = {}
+        self.places = {}
         self.answers = Answers()
 
     def program_words(self, run, report):
         """The program's command line."""
         plan = self.plan
-        words = [self.program.path, *run.workload.split()]
+        words = [self.program.path, *shlex.split(run.workload)]
         if run.reads_file:
-            words += [self.inputs.path_of(run.bytes), DATASET]
+            words += self.inputs.place_of(run.bytes)
+        if writes_file(run.workload):
+            words += ["-o", self.inputs.output, "--force"]
         if run.workload == "reduce":
             words += ["--ops", "all"]
-        elif run.workload == "scan":
-            words += ["-o", self.inputs.output, "--force"]
         elif run.workload == "bench combine":
             words += ["--sizes", COMBINED_BYTES]
         elif run.workload == "bench ingest":
             words += ["--kernels", "warpfold,raw"]
-        else:
+        elif not run.reads_file:
             words += ["--types", plan.type, "--sizes", run.bytes // run.ranks,
                       "--ops", BENCHED[run.workload]]
         words += ["--backend", plan.backend, "--quiet", "--json", report, *plan.options]
@@ -55,30 +55,39 @@ class Study:
         launcher = launcher_words(self.plan.launcher, run.launched_ranks)
         return launcher + self.program_words(run, report)
 
-    def hosts_of(self, ranks):
-        if ranks not in self.hosts:
-            self.hosts[ranks] = hosts_of(self.plan.launcher, ranks)
-        return self.hosts[ranks]
+    def places_of(self, ranks):
+        """The hosts of so many ranks, and their bindings."""
+        if ranks not in self.places:
+            self.places[ranks] = places_of(self.plan.launcher, ranks)
+            self.warn_of_few_cores(ranks)
+        return self.places[ranks]
 
-    def output_digest(self, run):
-        """Of the bytes that a scan wrote, which is removed."""
-        if run.workload != "scan":
+    def warn_of_few_cores(self, ranks):
+        together, cores = -(-ranks // len(self.places[ranks][0])), self.facts["machine"]["cores"]
+        if together > cores:
+            print(f"scaling.py: note: {together} ranks share {cores} cores of a host: their times "
+                  "say nothing of a host with a core for each", file=sys.stderr)
+
+    def output_digest(self, run, report):
+        """Of the bytes of all datasets that a run wrote, which are removed; None if it wrote none."""
+        if not writes_file(run.workload):
             return None
-        words = [self.program.path, "info", str(self.inputs.output), DATASET, "--json", "-"]
-        ending = launch(words, self.timeout)
-        if ending.status != 0:
-            raise Problem(f"{run.name}: no output to read. {ending.reason} Look into it.")
-        found = json.loads(ending.stdout)["results"]
-        if found["file_offset"] is None:
-            raise Problem(f"{run.name}: its output is {found['layout']}, but bytes are compared of "
-                          "contiguous ones. Omit the options that store it so.")
-        digest = elements_digest(self.inputs.output, found["file_offset"], found["bytes"])
+        results = report["results"]
+        names = ([each["dataset"] for each in results["datasets"].values()]
+                 if "datasets" in results else [results["output_dataset"]])
+        digests = []
+        for name in names:
+            found = described(self.program, self.inputs.output, name, self.timeout)
+            if found["file_offset"] is None:
+                raise Problem(f"{run.name}: its output is {found['layout']}, but bytes are compared "
+                              "of contiguous ones. Omit the options that store it so.")
+            digests.append(elements_digest(self.inputs.output, found["file_offset"], found["bytes"]))
         self.inputs.output.unlink()
-        return digest
+        return " ".join(digests)
 
     def make(self, run):
         report_file = self.folder.runs / f".{run.name}.report.json"
-        hosts = self.hosts_of(run.launched_ranks)
+        hosts, bindings = self.places_of(run.launched_ranks)
         command = self.command(run, report_file)
         started = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
         try:
@@ -93,12 +102,13 @@ class Study:
         finally:
             report_file.unlink(missing_ok=True)
         self.folder.forget_failure(run)
-        answer = answer_of(run.workload, report, self.output_digest(run))
+        answer = answer_of(run.workload, report, self.output_digest(run, report))
         self.folder.keep(run, {
             "command": command, "started": started, "wall_seconds": ending.seconds,
             "exit_status": ending.status, "answer": answer,
             "result": answer_digest(answer) if answer else "", **self.facts,
-            "program": self.program.as_json(), "host_names": hosts, "report": report,
+            "program": self.program.as_json(), "host_names": hosts,
+            "bindings": bindings, "report": report,
         })  # fmt: skip
         return answer, ending.seconds
 
@@ -113,7 +123,7 @@ def warm_up_again(plan, left):
     datasets have to be read once before reading counts."""
     warm = {(run.workload, run.bytes, run.ranks) for run in left if not run.counts}
     missing = {(run.workload, run.scaling, run.ranks): run for run in left
-               if run.workload in FROM_FILES and run.counts
+               if run.reads_file and run.counts
                and (run.workload, run.bytes, run.ranks) not in warm}
     return [run_of(plan, *key, 0) for key in missing]
 

@@ -12,11 +12,17 @@ import matplotlib.ticker as ticker  # noqa: E402
 
 from measuring import size_text  # noqa: E402
 
+from .figures import START, START_MPI  # noqa: E402
+from .plan import file_name  # noqa: E402
 from .table import WHOLE_RUN  # noqa: E402
 
 # Okabe and Ito's, which those who don't see red and green apart tell from each other.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-START = "0.6"  # the grey of the start, of which no thread is busy
+# What moves no data has a grey of its own, and hatches.
+GREYS = {START: ("0.85", ""), START_MPI: ("0.7", "//"), "start GPU": ("0.55", ""),
+         "open": ("0.8", "xx"), "reserve": ("0.65", ".."), "sync": ("0.4", "\\\\"),
+         "finish": ("0.5", "++")}  # fmt: skip
+SHARED = {"color": "0.93", "zorder": 0, "label": "more ranks than cores"}
 MARKERS = "osD^vP"
 IDEAL = {"color": "0.35", "linestyle": "--", "linewidth": 1.2, "label": "ideal", "zorder": 1}
 PANEL_INCHES = (5.6, 4.4)
@@ -59,11 +65,11 @@ def set_log_scale(axes, base=10):
 
 
 def draw_spread(axes, points, what, style, scale=1.0):
-    """Medians, with bars from the least to the greatest."""
+    """Medians, with bars of their confidence intervals."""
     times = [getattr(point, what) for point in points]
     medians = [each.median * scale for each in times]
-    below = [(each.median - each.least) * scale for each in times]
-    above = [(each.most - each.median) * scale for each in times]
+    below = [(each.median - each.low) * scale for each in times]
+    above = [(each.high - each.median) * scale for each in times]
     aside = [point.ranks * style["aside"] for point in points]
     axes.errorbar(aside, medians, yerr=(below, above), capsize=3, markersize=5,
                   color=style["color"], marker=style["marker"], label=style["label"])
@@ -122,19 +128,25 @@ def draw_rate(axes, all_series, ranks):
 
 def draw_stages(axes, stages, whole, ranks):
     """For each number of ranks a bar for the start and for each stage, busy below and waiting
-    above; stages overlap, and the whole run is a line across."""
+    above; stages overlap, and the whole run, with the start of MPI before it, is a line across."""
     unit, scale = time_unit(max(point.seconds.median for point in whole.points))
     width = 0.8 / len(stages)
-    for number, (stage, colour) in enumerate(zip(stages, itertools.cycle((START, *COLOURS)))):
+    colours = itertools.cycle(COLOURS)
+    before = {point.ranks: point.seconds.median for stage in stages
+              if stage.quantity == START_MPI for point in stage.points}  # fmt: skip
+    for number, stage in enumerate(stages):
+        colour, hatch = GREYS.get(stage.quantity) or (next(colours), "")
         places = [ranks.index(point.ranks) - 0.4 + width * (number + 0.5) for point in stage.points]
         busy = [point.seconds.median * scale for point in stage.points]
         waiting = [point.waiting.median * scale for point in stage.points]
-        axes.bar(places, busy, width * 0.9, color=colour, label=stage.quantity)
+        axes.bar(places, busy, width * 0.9, color=colour, hatch=hatch, label=stage.quantity)
         axes.bar(places, waiting, width * 0.9, bottom=busy, color=colour, alpha=0.25)
     for point in whole.points:
         place = ranks.index(point.ranks)
-        axes.hlines(point.seconds.median * scale, place - 0.45, place + 0.45, color="black",
-                    label=WHOLE_RUN if point is whole.points[0] else None)
+        seconds = point.seconds.median + before.get(point.ranks, 0.0)
+        axes.hlines(seconds * scale, place - 0.45, place + 0.45, color="black",
+                    label=None if point is not whole.points[0]
+                    else f"{START_MPI}, {WHOLE_RUN}" if before else WHOLE_RUN)
     axes.set_xticks(range(len(ranks)), [str(number) for number in ranks])
     axes.set_xlabel("ranks")
     axes.set_ylabel(f"busy, waiting (pale), on the busiest rank ({unit})")
@@ -167,7 +179,14 @@ def panels_of(all_series):
     return panels
 
 
-def title_of(rows):
+def mark_shared(axes, all_series):
+    """Shades the numbers of ranks that have fewer cores."""
+    shared = [point.ranks for series in all_series for point in series.points if point.shares_cores]
+    if shared:
+        axes.axvspan(min(shared) / SIDESTEP**5, axes.get_xlim()[1], **SHARED)
+
+
+def title_of(rows, confidence):
     """What was measured, where and how often."""
     first, last = rows[0], max(rows, key=lambda row: int(row["ranks"]))
     size = int(first["bytes"])
@@ -176,7 +195,7 @@ def title_of(rows):
         each = size // int(first["ranks"]) if first["scaling"] == "weak" else size
         data = f", {size_text(each)} {'a rank' if first['scaling'] == 'weak' else 'in all'}"
     repeats = max(int(row["repeat"]) for row in rows)
-    spread = f"median, least and greatest of {repeats} runs" if repeats > 1 else "single runs"
+    spread = f"medians of {repeats} runs, bars: {confidence:.0%} confidence" if repeats > 1 else "single runs"
     scaling = f"{first['scaling']} scaling" if size else "over ranks"
     hosts = int(last["hosts"])
     return (f"warpfold {first['workload']}, {scaling}{data}\n"
@@ -197,11 +216,14 @@ def draw(rows, all_series, picture):
         if title != "Stages":
             set_ranks_axis(axes, ranks)
         function(axes, ranks)
+        if title != "Stages":
+            mark_shared(axes, all_series)
         axes.set_title(title, fontsize="medium")
         add_legend(axes)
     for axes in list(places.flat)[len(panels):]:
         axes.set_visible(False)
-    figure.suptitle(title_of(rows), fontsize="medium")
+    confidence = min(point.confidence for series in all_series for point in series.points)
+    figure.suptitle(title_of(rows, confidence), fontsize="medium")
     figure.savefig(picture, dpi=DOTS_PER_INCH)
     pyplot.close(figure)
 
@@ -211,7 +233,7 @@ def draw_all(rows, all_series, folder):
     pictures = []
     for workload, scaling in dict.fromkeys((each.workload, each.scaling) for each in all_series):
         own = [each for each in all_series if (each.workload, each.scaling) == (workload, scaling)]
-        picture = folder / f"{workload.replace(' ', '-')}-{scaling}.png"
+        picture = folder / f"{file_name(workload)}-{scaling}.png"
         own_rows = [row for row in rows
                     if (row["workload"], row["scaling"]) == (workload, scaling)]
         draw(own_rows, own, picture)

@@ -7,11 +7,14 @@ import pathlib
 import shlex
 import shutil
 
+import host
+
 from .launch import launch, output_of
 from .problem import Problem
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 OF_THE_HOST = ("GPUs", "cores", "CPU kernels")  # what `--config` tells of where it runs
+ALLOWED = "Cpus_allowed_list"
 SETTINGS = ("CUDA_", "HCOLL_", "HDF5_", "NCCL_", "OMPI_MCA_", "PMIX_MCA_", "UCX_")
 
 
@@ -58,15 +61,10 @@ def commit():
     return found + ("-dirty" if changed else "")
 
 
-def machine():
-    """Of the host that this runs on."""
-    gpus = output_of(["nvidia-smi", "--query-gpu=name,uuid,driver_version",
-                      "--format=csv,noheader"])
+def machine_of(scratch):
+    """The host that this runs on, and the file system of datasets."""
     return {
-        "host": os.uname().nodename,
-        "system": f"{os.uname().sysname} {os.uname().release}",
-        "cores": len(os.sched_getaffinity(0)),
-        "gpus": gpus.splitlines() if gpus else [],
+        **host.facts(scratch),
         "mpirun": (output_of(["mpirun", "--version"]) or "none").splitlines()[0],
         "settings": {name: value for name, value in sorted(os.environ.items())
                      if name.startswith(SETTINGS)},
@@ -77,11 +75,13 @@ def launcher_words(launcher, ranks):
     return [word.replace("{ranks}", str(ranks)) for word in shlex.split(launcher)]
 
 
-def hosts_of(launcher, ranks):
-    """Names of the hosts that a number of ranks run on, in the order of the ranks."""
+def places_of(launcher, ranks):
+    """Names of the hosts that a number of ranks run on, in the order of the ranks, and the sets of
+    processors that ranks are bound to."""
     words = launcher_words(launcher, ranks)
-    ending = launch([*words, "uname", "-n"], 300)
+    ending = launch([*words, "sh", "-c", f"echo $(uname -n) $(grep {ALLOWED} /proc/self/status)"], 300)
     if ending.status != 0:
         raise Problem(f"'{shlex.join(words)}' starts no {ranks} ranks: {ending.reason} Choose "
                       "--launcher and --ranks as this machine allows.")
-    return list(dict.fromkeys(ending.stdout.split()))
+    places = [line.split() for line in ending.stdout.splitlines() if line.strip()]
+    return tuple(list(dict.fromkeys(place[each] for place in places)) for each in (0, -1))

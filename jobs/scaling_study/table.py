@@ -15,6 +15,9 @@ from .problem import Problem
 COLUMNS = ("workload", "scaling", "ranks", "hosts", "gpus", "repeat", "bytes", "quantity",
            "threads", "seconds", "waiting", "stage_bytes", "result", "commit", "version", "build",
            "mpi", "devices", "host_names", "started", "command")  # fmt: skip
+# Of the machine; studies of earlier versions lack them.
+MACHINE_COLUMNS = ("processor", "processor_clocks", "cores", "memory_bytes", "file_system", "gpu_facts",
+                   "binding", "bottleneck")  # fmt: skip
 WHOLE_RUN = "whole run"
 WALL = "wall"
 # What tells groups of `warpfold bench` apart that measure the same.
@@ -69,6 +72,12 @@ def counted(names):
     return "; ".join(f"{count} x {name}" for name, count in collections.Counter(names).items())
 
 
+def machine_of(content):
+    machine = content["machine"]
+    same = {name: machine[name] for name in MACHINE_COLUMNS if name in machine}
+    return {**same, "gpu_facts": "; ".join(machine["gpus"]), "binding": " ".join(content["bindings"])}
+
+
 def rows_of(content, plan):
     run, report = dict(content["run"]), content["report"]
     run["name"] = f"{run['workload']} {run['scaling']}, {run['ranks']} ranks"
@@ -82,7 +91,8 @@ def rows_of(content, plan):
         "version": report["version"], "build": content["program"]["digest"],
         "mpi": report["build"]["mpi"], "devices": counted(report["devices"]),
         "host_names": " ".join(content["host_names"]), "started": content["started"],
-        "command": shlex.join(content["command"]),
+        "command": shlex.join(content["command"]), **machine_of(content),
+        "bottleneck": report.get("timings", {}).get("bottleneck", ""),
     }  # fmt: skip
     for name, threads, seconds, waiting, stage_bytes in quantities:
         yield {**common, "quantity": name, "threads": threads, "seconds": seconds,
@@ -121,7 +131,7 @@ def collect(folder):
     for run, content in zip(done, contents):
         answers.add(run, content["answer"])
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, COLUMNS + MACHINE_COLUMNS, lineterminator="\n")
     writer.writeheader()
     for run, content in zip(done, contents):
         if run.counts:

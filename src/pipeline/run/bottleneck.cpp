@@ -190,14 +190,16 @@ std::string measured_bottleneck(const RunReport& run) {
   const auto data = std::find_if_not(run.stages.begin(), run.stages.end(), is_of_start);
   const auto start = std::max_element(run.stages.begin(), data, shorter);
   const auto slowest = std::max_element(data, run.stages.end(), shorter);
-  const double streaming = slowest == run.stages.end() ? 0 : slowest->seconds + slowest->waiting;
+  const double busy = slowest == run.stages.end() ? 0 : slowest->seconds;
+  const double streaming = slowest == run.stages.end() ? 0 : busy + slowest->waiting;
   const double whole = run.seconds + seconds_before(run);
-  if (streaming >= whole / 2) {
+  const bool has_longer_start = start != data && start->seconds > busy;
+  if (streaming >= whole / 2 && !has_longer_start) {
     const Remedy remedy = remedy_for(slowest->stage);
-    return std::string(remedy.activity) + ", busy " + percent(slowest->seconds, streaming) +
+    return std::string(remedy.activity) + ", busy " + percent(busy, streaming) +
            " of the time: " + std::string(remedy.advice);
   }
-  const bool is_known = start != data && start->seconds >= (whole - streaming) / 2;
+  const bool is_known = has_longer_start && start->seconds >= (whole - streaming) / 2;
   const Remedy remedy =
       is_known ? remedy_for(start->stage) : Remedy{"", "starting up", start_advice};
   return std::string(remedy.activity) + ", " +

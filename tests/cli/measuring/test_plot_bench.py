@@ -58,6 +58,19 @@ def test_pictures_go_to_another_folder(report, folder):
     assert (folder / "pictures" / "combine.png").exists()
 
 
+@pytest.mark.parametrize("rate, label", [(12.5, "12.5 GB/s"), (None, "2000 us")])
+def test_bars_are_labelled_by_what_they_show(rate, label):
+    sys.path.insert(0, str(SCRIPT.parent))
+    import plot_bench
+
+    figure, axes = plot_bench.pyplot.subplots()
+    seconds = dict.fromkeys(("median", "min", "max"), 2e-3)
+    plot_bench.draw_bars(axes, [{"operation": "sum", "kernel": "fold", "seconds": seconds, "GB/s": rate}])
+    assert [text.get_text() for text in axes.texts] == [label]
+    assert axes.get_xlabel() == label.split()[1].replace("us", "microseconds")
+    plot_bench.pyplot.close(figure)
+
+
 @pytest.mark.parametrize(
     "text",
     ['{"schema": "warpfold.reduce/1"}', "[]", "no JSON", ""],

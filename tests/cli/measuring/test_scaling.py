@@ -23,7 +23,8 @@ from scaling_study import figures, plan, table  # noqa: E402
 
 SIZE = 1 << 20
 COLUMNS = ("workload,scaling,ranks,hosts,gpus,repeat,bytes,quantity,threads,seconds,waiting,"
-           "stage_bytes,result,commit,version,build,mpi,devices,host_names,started,command")
+           "stage_bytes,result,commit,version,build,mpi,devices,host_names,started,command,processor,"
+           "processor_clocks,cores,memory_bytes,file_system,gpu_facts,binding,bottleneck")
 # One rank needs no mpirun, which takes most of the time.
 LAUNCHER = """#!/bin/sh
 ranks=$1
@@ -383,10 +384,10 @@ def test_efficiency_of_a_strong_study():
     (series,) = figures.series_of(rows)
     first, second = series.points
     assert (first.speedup.median, first.efficiency.median) == (2.0, 1.0)
-    assert second.seconds == figures.Times(2.5, 2.0, 8.0)
-    assert second.rate == figures.Times(64 / 2.5, 64 / 8, 64 / 2)
+    assert second.seconds == figures.Times(2.5, 2.0, 8.0, 2.0, 8.0)
+    assert second.rate == figures.Times(64 / 2.5, 64 / 8, 64 / 2, 64 / 8, 64 / 2)
     assert second.speedup.median == 4.0 / 2.5 * 2
-    assert second.efficiency == figures.Times(0.8, 0.25, 1.0)
+    assert second.efficiency == figures.Times(0.8, 0.25, 1.0, 0.25, 1.0)
 
 
 def test_efficiency_of_a_weak_study():

@@ -44,6 +44,11 @@ TEST(MeasuredBottleneck, IsTheStageOfTheStartThatTookMostOfIt) {
   EXPECT_TRUE(begins_with(measured_bottleneck(opening), "opening, 90% of the time"));
 }
 
+TEST(MeasuredBottleneck, IsTheStartThatWasBusyLongerThanStagesThatWaited) {
+  const auto run = report(10, {{"start GPU", 1, 5, 0, 0}, {"read", 4, 2, 6, 1}});
+  EXPECT_TRUE(begins_with(measured_bottleneck(run), "starting the GPU, 50% of the time"));
+}
+
 TEST(MeasuredBottleneck, MpiStartsBeforeTheRun) {
   const auto run = report(1, {{"start MPI", 1, 3, 0, 0}, {"read", 4, 0.5, 0.5, 1}});
   EXPECT_TRUE(begins_with(measured_bottleneck(run), "starting MPI, 75% of the time"));

@@ -1,0 +1,62 @@
+"""jobs/measure_figures.py: records of small inputs on cores."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+import support
+
+JOBS = support.ROOT / "jobs"
+sys.path.insert(0, str(JOBS))
+
+
+def measured(folder, *options, code=0):
+    words = [sys.executable, JOBS / "measure_figures.py", support.program(), "here", "--folder", folder / "figures",
+             "--scratch", folder, "--repeats", 1, *options]  # fmt: skip
+    outcome = subprocess.run(list(map(str, words)), capture_output=True, text=True,
+                             env=support.ENVIRONMENT, timeout=300)  # fmt: skip
+    assert outcome.returncode == code, outcome.stderr
+    assert [path.name for path in folder.iterdir()] == ["figures"]
+    return outcome, json.loads((folder / "figures" / "here.json").read_text())
+
+
+def test_records_are_added_to_others(folder):
+    """A part that fails, here for want of a GPU, keeps others from nothing."""
+    kept = {"command": "another"}
+    (folder / "figures").mkdir()
+    (folder / "figures" / "here.json").write_text(json.dumps({"records": {"tools": kept}}))
+    outcome, content = measured(folder, "--parts", "bench labels,node", "--size", "16M", "--commit", "abc", code=1)
+    assert "bench labels: measure_figures.py: error: " in outcome.stderr
+    assert list(content["records"]) == ["tools", "node"]
+    assert content["records"]["tools"] == kept
+    node = content["records"]["node"]
+    assert node["command"].startswith("jobs/whole_node.py --size 8M --repeats 1 --tasks ")
+    assert 0 < node["machine"]["cores"] <= os.cpu_count()
+    assert (node["commit"], node["repeats"]) == ("abc", 1)
+    assert node["version"] in support.run("--version").stdout
+    assert len(node["figures"]) == 20 and all(each > 0 for each in node["figures"]["scan"].values())
+    outcome, same = measured(folder, "--parts", "node", "--budget", "-1")
+    assert same == content and "skipped: node" in outcome.stdout
+
+
+def row(group, kernel, median, rate, check="right"):
+    return {"group": group, "operation": "sum", "kernel": kernel, "check": check, "GB/s": rate, "of_copy": 0.5,
+            "of_cub": None, "of_plain": None, "seconds": median and {"median": median}}  # fmt: skip
+
+
+def test_rows_of_benchmarks():
+    import measure_figures
+
+    rows = [row("reduce f32 uniform", "fold", 2.0, 8.0), row("reduce f32 uniform", "CUB", 4.0, 4.0, "wrong"),
+            row("reduce f32 uniform", "read", None, None)]  # fmt: skip
+    assert measure_figures.nested(rows) == {"reduce f32 uniform": {"sum": {
+        "fold": {"GB/s": 8.0, "seconds": 2.0, "of copy": 0.5},
+        "CUB": {"GB/s": 4.0, "seconds": 4.0, "of copy": 0.5},
+    }}}  # fmt: skip
+    with pytest.raises(SystemExit, match="WRONG"):
+        measure_figures.nested([row("reduce f32 uniform", "fold", 2.0, 8.0, "wrong")])
+    assert measure_figures.medians({"a": {"b": [3, 1, 2]}}) == {"a": {"b": statistics.median([1, 2, 3])}}
