@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks in the machine code of a build that sums of f32 and f64 have no FP64 instruction.
+"""Checks in the machine code of a build that reductions by integers have no FP64 instruction.
 
-BUILD is the build's folder. Exits with 1 if such a kernel has one, or if there is none; with 77 if
+BUILD is the build's folder. Exits with 1 if such a kernel has one, or if one is missing; with 77 if
 there is no cuobjdump and nvdisasm to disassemble with: those of the CUDA toolkit, or of the packages
 nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm of PyPI, on the PATH.
 """
@@ -16,8 +16,11 @@ import sys
 SKIPPED = 77
 FP64 = re.compile(r"\b(?:DADD|DFMA|DMMA|DMNMX|DMUL|DSET|DSETP)\b|\.F64\b|\.64H\b")
 INSTRUCTION = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(.*?);", re.MULTILINE)
-SUM = re.compile(r"13reduce_kernelI([fd])\w*\dSumReduce")
-STATISTICS = re.compile(r"13reduce_kernelId\w*\dMomentsReduce")
+WITH_FP64 = "9ByDoublesE"
+EXPECTED = [kernel for element in "fd" for kernel in (
+    *(f"13reduce_kernelI{element}NS1_{len(kind)}{kind}ENS1_10ByIntegersE"
+      for kind in ("SumReduce", "ExtremaReduce", "MomentsReduce", "WholeReduce")),
+    f"22reduce_selected_kernelI{element}NS1_10ByIntegersE")]
 
 
 def kernels(sass):
@@ -29,12 +32,12 @@ def kernels(sass):
 def complaints(sass):
     """Complaints about the kernels of a disassembly."""
     found = {name: [line for line in code if FP64.search(line)] for name, code in kernels(sass)}
-    sums = {name: lines for name, lines in found.items() if SUM.search(name)}
-    wrong = [f"{name}: {lines[0]}" for name, lines in sums.items() if lines]
-    if {SUM.search(name)[1] for name in sums} != {"f", "d"}:
-        wrong.append("the sums of f32 and f64 are not among the kernels")
-    if not any(STATISTICS.search(name) and lines for name, lines in found.items()):
-        wrong.append("no FP64 instruction is recognised in the statistics of f64")
+    wrong = [f"{name}: {lines[0]}" for name, lines in found.items()
+             if lines and WITH_FP64 not in name]
+    wrong += [f"{kernel} is not among the kernels" for kernel in EXPECTED
+              if not any(kernel in name for name in found)]
+    if not any(WITH_FP64 in name and lines for name, lines in found.items()):
+        wrong.append("no FP64 instruction is recognised in the kernels that use some")
     return wrong
 
 
