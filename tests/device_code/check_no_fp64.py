@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks in the machine code of a build that sums of f32 and f64, and exact scans by integers, have no
-FP64 instruction.
+"""Checks in the machine code of a build that reductions and exact scans by integers have no FP64
+instruction.
 
-BUILD is the build's folder. Exits with 1 if such a kernel has one, or if there is none; with 77 if
+BUILD is the build's folder. Exits with 1 if such a kernel has one, or if one is missing; with 77 if
 there is no cuobjdump and nvdisasm to disassemble with: those of the CUDA toolkit, or of the packages
 nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm of PyPI, on the PATH.
 """
@@ -17,9 +17,12 @@ import sys
 SKIPPED = 77
 FP64 = re.compile(r"\b(?:DADD|DFMA|DMMA|DMNMX|DMUL|DSET|DSETP)\b|\.F64\b|\.64H\b")
 INSTRUCTION = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(.*?);", re.MULTILINE)
-SUM = re.compile(r"13reduce_kernelI([fd])\w*\dSumReduce")
-SCAN = re.compile(r"17exact_scan_kernelI\w*17IntegerArithmetic")
-STATISTICS = re.compile(r"13reduce_kernelId\w*\dMomentsReduce")
+WITH_FP64 = ("9ByDoublesE", "16DoubleArithmetic")
+EXPECTED = [kernel for element in "fd" for kernel in (
+    *(f"13reduce_kernelI{element}NS1_{len(kind)}{kind}ENS1_10ByIntegersE"
+      for kind in ("SumReduce", "ExtremaReduce", "MomentsReduce", "WholeReduce")),
+    f"22reduce_selected_kernelI{element}NS1_10ByIntegersE",
+    rf"17exact_scan_kernelI{element}\w*17IntegerArithmetic")]
 
 
 def kernels(sass):
@@ -31,15 +34,12 @@ def kernels(sass):
 def complaints(sass):
     """Complaints about the kernels of a disassembly."""
     found = {name: [line for line in code if FP64.search(line)] for name, code in kernels(sass)}
-    sums = {name: lines for name, lines in found.items() if SUM.search(name)}
-    scans = {name: lines for name, lines in found.items() if SCAN.search(name)}
-    wrong = [f"{name}: {lines[0]}" for name, lines in (sums | scans).items() if lines]
-    if not scans:
-        wrong.append("the scans by integers are not among the kernels")
-    if {SUM.search(name)[1] for name in sums} != {"f", "d"}:
-        wrong.append("the sums of f32 and f64 are not among the kernels")
-    if not any(STATISTICS.search(name) and lines for name, lines in found.items()):
-        wrong.append("no FP64 instruction is recognised in the statistics of f64")
+    wrong = [f"{name}: {lines[0]}" for name, lines in found.items()
+             if lines and not any(kind in name for kind in WITH_FP64)]
+    wrong += [f"{kernel} is not among the kernels" for kernel in EXPECTED
+              if not any(re.search(kernel, name) for name in found)]
+    wrong += [f"no FP64 instruction is recognised in the kernels {kind}" for kind in WITH_FP64
+              if not any(kind in name and lines for name, lines in found.items())]
     return wrong
 
 

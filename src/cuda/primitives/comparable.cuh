@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -64,6 +66,57 @@ __device__ C first_extremum(C left, C right, bool maximum) {
   const bool better = maximum ? right > left : right < left;
   return better || is_nan(right) ? right : left;
 }
+
+/// A double that is compared without FP64 arithmetic.
+struct ComparedDouble {
+  std::uint64_t bits = 0;
+
+  /// Widens a float; not NaN.
+  __device__ static ComparedDouble of(float value) {
+    constexpr int scaling = 64;  // makes subnormal floats normal
+    const bool subnormal = std::fabs(value) < std::numeric_limits<float>::min();
+    const auto word = std::bit_cast<std::uint32_t>(subnormal ? value * 0x1p64f : value);
+    const std::uint64_t sign = word >> 31;
+    const std::uint64_t magnitude = word & 0x7fffffffu;
+    std::uint64_t field = (magnitude >> 23) + (1023 - 127);
+    if (subnormal) field -= scaling;
+    if (magnitude >> 23 == 0xff) field = 0x7ff;
+    if (magnitude == 0) field = 0;
+    return {sign << 63 | field << 52 | (magnitude & 0x7fffff) << 29};
+  }
+
+  __device__ std::uint64_t magnitude() const { return bits & ~sign_bit<std::uint64_t>; }
+  __device__ bool negative() const { return bits != magnitude(); }
+
+  /// An integer of its order, the same for both zeros; not for NaN.
+  __device__ std::int64_t order() const {
+    const auto value = static_cast<std::int64_t>(magnitude());
+    return negative() ? -value : value;
+  }
+
+  friend __device__ bool operator<(ComparedDouble a, ComparedDouble b) {
+    return a.order() < b.order();
+  }
+  friend __device__ bool operator>(ComparedDouble a, ComparedDouble b) { return b < a; }
+  friend __device__ bool operator==(ComparedDouble a, ComparedDouble b) {
+    return a.order() == b.order();
+  }
+};
+
+__device__ inline bool is_nan(ComparedDouble value) {
+  return value.magnitude() > std::uint64_t{0x7ff} << 52;
+}
+
+using warpfold::ordered_key;
+using warpfold::value_bits;
+
+/// Returns the ordered_key() of the double.
+__device__ inline std::uint64_t ordered_key(ComparedDouble value) {
+  const auto key = static_cast<std::uint64_t>(value.order()) ^ sign_bit<std::uint64_t>;
+  return value.order() < 0 ? key - 1 : key;
+}
+
+__device__ inline std::uint64_t value_bits(ComparedDouble value) { return value.bits; }
 
 inline constexpr std::uint32_t no_offset = 0xffffffffu;
 

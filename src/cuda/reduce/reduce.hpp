@@ -78,6 +78,16 @@ struct ReduceArguments {
   const std::uint32_t* places = nullptr;  ///< theirs among the elements they were selected of
 };
 
+/// Use of FP64 arithmetic by reductions that work without it, too: on devices that have many units
+/// for it, or as tests and measurements want.
+enum class Fp64Use : std::uint8_t { by_device, always, never };
+
+/// Sets the use of all reductions to come.
+void set_fp64_use(Fp64Use use);
+
+/// Tells whether reductions on the current device use FP64 arithmetic where they can.
+bool uses_fp64();
+
 /// Says how many blocks of reduce() one multiprocessor of the current device holds at once: at most
 /// max_resident_reduce_blocks.
 int resident_reduce_blocks(ElementType type, ReduceNeeds needs = {});

@@ -9,10 +9,11 @@
 
 namespace warpfold::cuda::kernels {
 
-/// The best elements a thread met.
-template <class T>
+/// The best elements a thread met, with FP64 arithmetic or without.
+template <class T, bool Fp64>
 class ThreadExtrema {
-  using C = Comparable<T>;
+  static constexpr bool is_double = std::is_same_v<T, double> && !Fp64;
+  using C = std::conditional_t<is_double, ComparedDouble, Comparable<T>>;
 
  public:
   /// Tiles come in ascending order, but for those of the edge, which come last.
@@ -22,14 +23,15 @@ class ThreadExtrema {
     else if (tile.present != 0)
       take_one_by_one(tile, tile.present * Vector<T>::size, tile.place);
     else if (tile.place != no_offset)
-      take_edge(tile.vector[0].at(0), tile.place);
+      take_edge(compared(tile.vector[0].at(0)), tile.place);
   }
 
   __device__ BlockExtrema in(const ThreadShare<T>& share) const {
     if (min_.offset == no_offset) return {Extremum::none(), Extremum::none()};
-    return {
-        {ordered_key(min_.value), share.index(min_.offset), value_bits(min_.value)},
-        {~ordered_key(maximum_.value), share.index(maximum_.offset), value_bits(maximum_.value)}};
+    const auto minimum = widened(min_.value);
+    const auto maximum = widened(maximum_.value);
+    return {{ordered_key(minimum), share.index(min_.offset), value_bits(minimum)},
+            {~ordered_key(maximum), share.index(maximum_.offset), value_bits(maximum)}};
   }
 
  private:
@@ -38,7 +40,21 @@ class ThreadExtrema {
 
   __device__ void take_one_by_one(const ThreadTile<T>& tile, unsigned count, std::uint32_t place) {
 #pragma unroll 1
-    for (unsigned i = 0; i < count; ++i) take(comparable(tile.at(i)), place + i);
+    for (unsigned i = 0; i < count; ++i) take(compared(tile.at(i)), place + i);
+  }
+
+  __device__ static auto widened(C value) {
+    if constexpr (std::is_same_v<C, float>)
+      return ComparedDouble::of(value);
+    else
+      return value;
+  }
+
+  __device__ static C compared(T element) {
+    if constexpr (is_double)
+      return {std::bit_cast<std::uint64_t>(element)};
+    else
+      return comparable(element);
   }
 
   __device__ static C lesser(C a, C b) {
@@ -62,14 +78,41 @@ class ThreadExtrema {
       take_extremes(tile.elements(), place);
     } else {
       const auto elements = tile.elements();
+      if constexpr (is_double)
+        if (!may_have_better(tile)) return;
       bool better = min_.offset == no_offset;
 #pragma unroll
       for (unsigned i = 0; i < ThreadTile<T>::size; ++i)
-        better |= elements[i] < min_.value || elements[i] > maximum_.value;
+        better |= compared(elements[i]) < min_.value || compared(elements[i]) > maximum_.value;
       if (!better) return;
 #pragma unroll
-      for (unsigned i = 0; i < ThreadTile<T>::size; ++i) take(comparable(elements[i]), place + i);
+      for (unsigned i = 0; i < ThreadTile<T>::size; ++i) take(compared(elements[i]), place + i);
     }
+  }
+
+  /// Upper words of doubles, as floats, have the order of the doubles. Those of 2^1017 and more are
+  /// NaN.
+  __device__ static float upper(T element) {
+    return std::bit_cast<float>(
+        static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(element) >> 32));
+  }
+
+  __device__ bool may_have_better(const ThreadTile<T>& tile) const {
+    const auto elements = tile.elements();
+    float minimum = upper(elements[0]);
+    float maximum = minimum;
+    float nothing = 0;  // until a NaN comes
+#pragma unroll
+    for (unsigned i = 0; i < ThreadTile<T>::size; ++i) {
+      const float element = upper(elements[i]);
+      nothing = std::fmaf(element, 0.0f, nothing);
+      if (i == 0) continue;
+      minimum = std::fmin(minimum, element);
+      maximum = std::fmax(maximum, element);
+    }
+    const bool none = minimum > upper(std::bit_cast<T>(min_.value)) &&
+                      maximum < upper(std::bit_cast<T>(maximum_.value)) && nothing == 0;
+    return !none;
   }
 
   __device__ void take_extremes(const typename ThreadTile<T>::Elements& elements,
@@ -133,8 +176,7 @@ class ThreadExtrema {
                      greater(element(maximum), element(maximum >> 16)));
   }
 
-  __device__ void take_edge(T element, std::uint32_t place) {
-    const C value = comparable(element);
+  __device__ void take_edge(C value, std::uint32_t place) {
     if (is_nan(value)) return;
     const bool before = place == ThreadShare<T>::head_place;
     if (before && value == min_.value) min_.offset = no_offset;

@@ -2,68 +2,65 @@
 
 #include <cstdint>
 
-#include "core/numeric/fixed_point.hpp"
-#include "cuda/reduce/reduce_block.cuh"
+#include "cuda/reduce/reduce_products.cuh"
 
 namespace warpfold::cuda::kernels {
 
-/// Adds value * 2^exponent to a number that other threads add to at the same time.
-__device__ inline void add_scaled(std::int64_t value, int exponent, ExactSum& number) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  ExactSum::digits(ScaledInteger{value < 0 ? -bits : bits, exponent, value < 0},
-                   AtomicLimbs(number.limb));
-}
-
-/// In shared memory: superaccumulators for all doubles, of digits of 16 bits in 32, to which the
-/// threads of a block add by atomics. As many lanes share one that few meet in a digit.
+/// In shared memory: superaccumulators of digits of 16 bits in 32, to which the threads of a block
+/// add by atomics. As many lanes share one that few meet in a digit. `Bits` is what the greatest
+/// addend has above the unit, of which it has AddendBits at most.
+template <int Bits, int AddendBits, int Copies>
 class FarDigits {
   static constexpr int digit_bits = 16;
-  static constexpr int digits = 2048 / digit_bits + 4;
-  static constexpr int copies = 16;
-  static constexpr int sharing = reduce_threads / copies;  ///< threads
+  static constexpr int digits_of_addend = (AddendBits + 2 * digit_bits - 2) / digit_bits;
+  static constexpr int at_once = warp::lanes / Copies;
+  static constexpr int digits =
+      (Bits / digit_bits + digits_of_addend + at_once) / at_once * at_once;
+  static constexpr int sharing = reduce_threads / Copies;  ///< threads
 
  public:
   /// A thread adds at most so many elements before its warp calls move_to().
   static constexpr std::uint32_t most_of_thread = (1u << (31 - digit_bits)) / sharing;
 
   __device__ void clear() {
-    for (int d = static_cast<int>(threadIdx.x) / copies; d < digits; d += sharing)
-      digit_[d][threadIdx.x % copies] = 0;
+    for (int d = static_cast<int>(threadIdx.x) / Copies; d < digits; d += sharing)
+      digit_[d][threadIdx.x % Copies] = 0;
   }
 
-  /// Adds a finite double, by its bits.
-  __device__ void add(std::uint64_t bits) {
-    const ScaledInteger element = scaled_integer(std::bit_cast<double>(bits));
-    const int place = element.exponent + 1075;
+  /// Adds +-magnitude * 2^place units. The magnitude is an integer of 64 bits, or of 128 and less
+  /// than 2^112.
+  template <class Magnitude>
+  __device__ void add(Magnitude magnitude, int place, bool negative) {
+    constexpr int in_low = 8 * sizeof(Magnitude) / digit_bits;
     const int shift = place % digit_bits;
-    const std::uint64_t low = element.magnitude << shift;
-    std::int32_t* const to = &digit_[place / digit_bits][threadIdx.x % copies];
-    const auto put = [&](int d, std::uint64_t part) {
+    const Magnitude low = magnitude << shift;
+    std::int32_t* const to = &digit_[place / digit_bits][threadIdx.x % Copies];
+    const auto put = [&](int d, Magnitude part) {
       const auto digit = static_cast<std::int32_t>(part % (1u << digit_bits));
-      atomicAdd(to + d * copies, element.negative ? -digit : digit);
+      atomicAdd(to + d * Copies, negative ? -digit : digit);
     };
 #pragma unroll
-    for (int d = 0; d < 4; ++d) put(d, low >> (d * digit_bits));
-    put(4, element.magnitude >> (63 - shift) >> 1);
+    for (int d = 0; d < in_low && d < digits_of_addend; ++d) put(d, low >> (d * digit_bits));
+    if constexpr (in_low < digits_of_addend) put(in_low, magnitude >> (63 - shift) >> 1);
   }
 
-  /// Moves all digits to a number that other threads add to. By all lanes of a warp.
-  __device__ void move_to(ExactSum& number) {
-    constexpr int at_once = warp::lanes / copies;
-    static_assert(digits % at_once == 0);
+  /// Moves all digits to a number that other threads add to, in units of 2^unit. By all lanes of a
+  /// warp.
+  template <class Number>
+  __device__ void move_to(Number& number, int unit) {
     warp::synchronize();
 #pragma unroll 1
-    for (int d = warp::lane() / copies; d < digits; d += at_once) {
-      std::int64_t sum = atomicExch(&digit_[d][warp::lane() % copies], 0);
+    for (int d = warp::lane() / Copies; d < digits; d += at_once) {
+      std::int64_t sum = atomicExch(&digit_[d][warp::lane() % Copies], 0);
       if (!warp::any(sum != 0)) continue;
 #pragma unroll
-      for (int bit = 1; bit < copies; bit *= 2) sum += warp::shuffle_xor(sum, bit);
-      if (warp::lane() % copies == 0) add_scaled(sum, digit_bits * d - 1075, number);
+      for (int bit = 1; bit < Copies; bit *= 2) sum += warp::shuffle_xor(sum, bit);
+      if (warp::lane() % Copies == 0) add_scaled(sum, digit_bits * d + unit, number);
     }
   }
 
  private:
-  std::int32_t digit_[digits][copies];
+  std::int32_t digit_[digits][Copies];
 };
 
 }  // namespace warpfold::cuda::kernels

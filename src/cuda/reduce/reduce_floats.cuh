@@ -21,7 +21,7 @@ template <class T, ReduceNeeds needs>
 constexpr auto slices_type() {
   constexpr int significand = significand_bits<T>;
   if constexpr (!needs.squares)
-    return std::type_identity<ValueSlice<std::is_same_v<T, Float16> ? 11 : 7, significand>>{};
+    return std::type_identity<ValueSlice<11, significand>>{};
   else if constexpr (std::is_same_v<T, double>)
     return std::type_identity<LongSquareSlices<needs.absolute>>{};
   else
@@ -31,12 +31,10 @@ constexpr auto slices_type() {
 /// Slices of more binary orders, where some would not do.
 template <class T, ReduceNeeds needs>
 constexpr auto wide_slices_type() {
-  if constexpr (!needs.squares || std::is_same_v<T, Float16>)
-    return slices_type<T, needs>();
-  else if constexpr (std::is_same_v<T, double>)
+  if constexpr (std::is_same_v<T, double>)
     return std::type_identity<WideLongSquareSlices<needs.absolute>>{};
   else
-    return std::type_identity<WideShortSquareSlices<significand_bits<T>, needs.absolute>>{};
+    return slices_type<T, needs>();
 }
 
 /// Shared memory of the warps of a block that sums floats.
@@ -306,7 +304,7 @@ class SlicedSums {
   double sum_[static_cast<std::size_t>(Slices::sums)];
 };
 
-/// A thread's part in a block's exact sums of 16-bit floats and statistics of all floats. Where
+/// A thread's part in a block's exact sums of half precision and statistics of doubles. Where
 /// slices of a narrow window leave many elements outside, those of a wide one take their place.
 template <class T, ReduceNeeds needs>
 class FloatSums {

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "cuda/reduce/reduce.hpp"
-#include "cuda/reduce/reduce_bins.cuh"
+#include "cuda/reduce/reduce_binned_sums.cuh"
 #include "cuda/reduce/reduce_extrema.cuh"
 #include "cuda/reduce/reduce_floats.cuh"
 #include "cuda/reduce/reduce_integers.cuh"
@@ -40,27 +40,53 @@ decltype(auto) visit_reduce(const ReduceNeeds& needs, Visitor&& visitor) {
   return visitor(SumReduce{});
 }
 
+/// Ways to sum floats: without FP64 arithmetic, and with it, which is faster for some types on
+/// devices that have many units for it.
+struct ByIntegers {
+  static constexpr bool doubles = false;
+};
+struct ByDoubles {
+  static constexpr bool doubles = true;
+};
+
+template <class T, ReduceNeeds needs, class Visitor>
+decltype(auto) visit_way(Visitor&& visitor) {
+  constexpr bool has_both =
+      (std::is_same_v<T, double> && needs.squares) || (std::is_same_v<T, Float16> && needs.sum);
+  if constexpr (has_both)
+    if (uses_fp64()) return visitor(ByDoubles{});
+  return visitor(ByIntegers{});
+}
+
 /// Returns the type of a thread's sums. settle() comes every settle_tiles tiles, and last.
-template <class T, ReduceNeeds needs>
+template <class T, ReduceNeeds needs, class Way, int SharedBytes>
 constexpr auto sums_type() {
   if constexpr (std::is_integral_v<T>)
     return std::type_identity<IntegerSums<T, needs>>{};
-  else if constexpr (std::is_floating_point_v<T> && needs.sum && !needs.squares)
-    return std::type_identity<BinnedSums<T>>{};
-  else if constexpr (needs.sum)
+  else if constexpr (Way::doubles)
     return std::type_identity<FloatSums<T, needs>>{};
+  else if constexpr (needs.sum)
+    return std::type_identity<BinnedSums<T, needs, SharedBytes>>{};
   else
     return std::type_identity<NonFiniteCounts<T>>{};
 }
 
-template <class T, ReduceNeeds needs>
-using Sums = typename decltype(sums_type<T, needs>())::type;
+template <class T, ReduceNeeds needs, class Way, int SharedBytes>
+using Sums = typename decltype(sums_type<T, needs, Way, SharedBytes>())::type;
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+inline constexpr int device_shared_bytes = small_shared_bytes;
+#else
+inline constexpr int device_shared_bytes = large_shared_bytes;
+#endif
 
 /// One thread's part of a reduction. All functions by all threads of the block.
-template <class T, ReduceNeeds needs>
+template <class T, ReduceNeeds needs, class Way>
 class ThreadReduce {
+  using Sums = kernels::Sums<T, needs, Way, device_shared_bytes>;
+
  public:
-  using Shared = typename Sums<T, needs>::Shared;
+  using Shared = typename Sums::Shared;
 
   __device__ ThreadReduce(const ReduceShare& share, BlockTotals& block, Shared& shared)
       : block_(block), share_(share), sums_(block, shared) {}
@@ -106,8 +132,8 @@ class ThreadReduce {
 
   BlockTotals& block_;
   ThreadShare<T> share_;
-  Sums<T, needs> sums_;
-  ThreadExtrema<T> extrema_;
+  Sums sums_;
+  ThreadExtrema<T, Way::doubles> extrema_;
 };
 
 /// Enough blocks to keep the memory busy, few enough that their registers are not spilled.
@@ -120,22 +146,23 @@ constexpr int blocks_per_multiprocessor() {
   return blocks;
 }
 
-template <class T, ReduceNeeds needs>
+template <class T, ReduceNeeds needs, class Way>
 __device__ void reduce_share(const ReduceShare& share) {
+  using Reduce = ThreadReduce<T, needs, Way>;
   __shared__ BlockTotals block;
-  __shared__ typename ThreadReduce<T, needs>::Shared shared;
+  auto& shared = *dynamic_shared<typename Reduce::Shared>();
   block.clear(needs);
-  ThreadReduce<T, needs> reduce(share, block, shared);
+  Reduce reduce(share, block, shared);
   reduce.absorb();
   reduce.flush();
   __syncthreads();
   finish_block<needs>(share, block);
 }
 
-template <class T, class Reduce>
+template <class T, class Reduce, class Way>
 __global__ void __launch_bounds__(reduce_threads, (blocks_per_multiprocessor<T, Reduce::needs>()))
     reduce_kernel(const ReduceShare share) {
-  reduce_share<T, Reduce::needs>(share);
+  reduce_share<T, Reduce::needs, Way>(share);
 }
 
 template <class T>
@@ -173,7 +200,7 @@ WARPFOLD_HD ReduceShare share_of(const ReduceArguments& arguments, std::uint64_t
 }
 
 /// Reduces selected elements from the `first` on, at most `maximum`.
-template <class T>
+template <class T, class Way>
 __global__ void __launch_bounds__(reduce_threads,
                                   (blocks_per_multiprocessor<T, SelectedReduce::needs>()))
     reduce_selected_kernel(const ReduceArguments arguments, std::uint64_t first,
@@ -185,7 +212,36 @@ __global__ void __launch_bounds__(reduce_threads,
                         std::min(maximum, selected - std::min(first, selected)));
   }
   __syncthreads();
-  reduce_share<T, SelectedReduce::needs>(share);
+  reduce_share<T, SelectedReduce::needs, Way>(share);
+}
+
+/// Returns a block's bytes of dynamic shared memory, which it lets the kernel have.
+template <class T, ReduceNeeds needs, class Way, class Kernel>
+std::size_t shared_bytes(Kernel* kernel) {
+  constexpr const char* action = "preparing the reduction for this GPU";
+  constexpr std::size_t usual = (std::size_t{48} << 10) - sizeof(BlockTotals);
+  std::size_t bytes = sizeof(typename Sums<T, needs, Way, large_shared_bytes>::Shared);
+  if (bytes <= usual) return bytes;
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), action);
+  if (attributes.binaryVersion == 75)
+    bytes = sizeof(typename Sums<T, needs, Way, small_shared_bytes>::Shared);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)),
+        action);
+  return bytes;
+}
+
+/// visit(kernel, bytes of dynamic shared memory) for these needs on the current device.
+template <class T, class Visitor>
+decltype(auto) visit_kernel(const ReduceNeeds& needs, Visitor&& visitor) {
+  return visit_reduce(needs, [&](auto kind) {
+    using Kind = decltype(kind);
+    return visit_way<T, Kind::needs>([&](auto way) {
+      auto* const kernel = &reduce_kernel<T, Kind, decltype(way)>;
+      return visitor(kernel, shared_bytes<T, Kind::needs, decltype(way)>(kernel));
+    });
+  });
 }
 
 template <class T>
@@ -193,15 +249,19 @@ void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
   const auto blocks = static_cast<std::uint64_t>(arguments.blocks);
   const std::uint64_t maximum = max_block_elements * blocks;
   if (arguments.selected != nullptr) {
-    if (arguments.count == 0) load_kernel(reduce_selected_kernel<T>);
-    for (std::uint64_t first = 0; first < arguments.count; first += maximum)
-      launch("starting the reduction on the GPU", reduce_selected_kernel<T>,
-             {blocks, reduce_threads, stream}, arguments, first, maximum);
-  } else {
-    visit_reduce(arguments.needs, [&](auto kind) {
+    visit_way<T, SelectedReduce::needs>([&](auto way) {
+      using Way = decltype(way);
+      auto* const kernel = &reduce_selected_kernel<T, Way>;
+      const std::size_t bytes = shared_bytes<T, SelectedReduce::needs, Way>(kernel);
+      if (arguments.count == 0) load_kernel(kernel);
       for (std::uint64_t first = 0; first < arguments.count; first += maximum)
-        launch("starting the reduction on the GPU", reduce_kernel<T, decltype(kind)>,
-               {blocks, reduce_threads, stream},
+        launch("starting the reduction on the GPU", kernel, {blocks, reduce_threads, stream, bytes},
+               arguments, first, maximum);
+    });
+  } else {
+    visit_kernel<T>(arguments.needs, [&](auto* kernel, std::size_t bytes) {
+      for (std::uint64_t first = 0; first < arguments.count; first += maximum)
+        launch("starting the reduction on the GPU", kernel, {blocks, reduce_threads, stream, bytes},
                share_of<T>(arguments, first, std::min(maximum, arguments.count - first)));
     });
   }
@@ -209,10 +269,9 @@ void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
 
 template <class T>
 int resident_reduce_blocks_of(const ReduceNeeds& needs) {
-  return visit_reduce(needs, [](auto kind) {
+  return visit_kernel<T>(needs, [](auto* kernel, std::size_t bytes) {
     int blocks = 0;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, reduce_kernel<T, decltype(kind)>,
-                                                        reduce_threads, 0),
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, reduce_threads, bytes),
           "preparing the reduction for this GPU");
     return blocks;
   });

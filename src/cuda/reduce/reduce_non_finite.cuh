@@ -1,12 +1,9 @@
 #pragma once
 
 #include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 
-#include "cuda/primitives/placed_float.hpp"
-#include "cuda/reduce/reduce_elements.cuh"
+#include "cuda/reduce/reduce_float_words.cuh"
 
 namespace warpfold::cuda::kernels {
 
@@ -67,11 +64,9 @@ class NonFiniteCounts : public SumsWithoutWindow<T> {
     take(*this);
   }
 
-  __device__ void extract_outliers(ThreadTile<T>& tile, const ThreadShare<T>& share) {
-    const auto elements = tile.elements();
+  __device__ void extract_outliers(const ThreadTile<T>& tile, const ThreadShare<T>& share) {
     bool finite = true;
-#pragma unroll
-    for (unsigned i = 0; i < ThreadTile<T>::size; ++i) finite &= is_finite(elements[i]);
+    for_words(tile, [&](const FloatWords<T>& x, unsigned) { finite &= x.is_finite(); });
     if (!finite) count_non_finite(tile, share, block_);
   }
 
@@ -80,10 +75,6 @@ class NonFiniteCounts : public SumsWithoutWindow<T> {
   __device__ void flush(Accumulator&) { __syncthreads(); }
 
  private:
-  __device__ static bool is_finite(T element) {
-    return std::fabs(comparable(element)) < std::numeric_limits<Comparable<T>>::infinity();
-  }
-
   BlockTotals& block_;
 };
 

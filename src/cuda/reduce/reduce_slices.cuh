@@ -101,38 +101,6 @@ class ShortSquareSlices {
   }
 };
 
-/// The same for more binary orders: squares, of 48 bits at most, in four slices, the first in units
-/// of 2^(2E-44) and each further one of 46 bits more; elements in two of 45 and 46 bits.
-template <int SignificandBits, bool Magnitudes>
-class WideShortSquareSlices {
- public:
-  static constexpr int sums = Magnitudes ? 8 : 6;
-  static constexpr int headroom = 6;
-  static constexpr int orders = 91 - (SignificandBits - 1);
-  static_assert(2 * SignificandBits <= 48);
-
-  static constexpr Power power(int sum) {
-    return sum < 4 ? Power::square : sum < 6 ? Power::value : Power::magnitude;
-  }
-  static constexpr bool twice(int) { return false; }
-  __device__ static constexpr int unit(int sum, int exponent) {
-    return sum < 4 ? 2 * exponent - 44 - 46 * sum : exponent - 45 - 46 * (sum % 2);
-  }
-
-  __device__ static void add(double x, double (&sum)[sums]) {
-    double left = std::fma(x, x, -add_rounded_square(x, sum[0]));
-    left -= add_rounded(left, sum[1]);
-    left -= add_rounded(left, sum[2]);
-    sum[3] += left;
-    const double high = add_rounded(x, sum[4]);
-    sum[5] += x - high;
-    if constexpr (Magnitudes) {
-      sum[6] += std::fabs(high);
-      sum[7] += with_sign_flipped_by(x - high, x);
-    }
-  }
-};
-
 /// Doubles and their squares: x = a + b + c in units u = 2^(E-23), v = 2^(E-47), w = 2^(E-70), and
 /// r = b + c. |a| <= 2^23 u, |b| <= 2^23 v, |c| <= 2^22 w and |r| <= 2^46 w; products of two slices
 /// are below 2^46 of their units.

@@ -49,10 +49,6 @@ struct KeyRange {
   }
 };
 
-__device__ inline std::uint32_t magnitude_key(float x) {
-  return (std::bit_cast<std::uint32_t>(x) | 0x80000000u) - 1;
-}
-
 __device__ inline std::uint32_t magnitude_key(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x) | std::uint64_t{1} << 63;
   return static_cast<std::uint32_t>((bits - 1) >> 32);
@@ -100,15 +96,6 @@ __device__ KeyRange key_range(const ThreadTile<T>& tile) {
 template <class T, class Slices>
 class Window;
 
-inline constexpr float float_infinity = std::numeric_limits<float>::infinity();
-
-/// 2^exponent; zero below the range of float, infinity above.
-__device__ inline float power_of_two(int exponent) {
-  if (exponent > 127) return float_infinity;
-  if (exponent >= -126) return std::bit_cast<float>(static_cast<unsigned>(exponent + 127) << 23);
-  return exponent < -149 ? 0.0f : std::bit_cast<float>(1u << (exponent + 149));
-}
-
 /// Tells whether the window holds one element by its key; not NaN.
 template <class Window>
 __device__ bool contains(const Window& window, std::uint32_t key) {
@@ -119,51 +106,6 @@ __device__ bool contains(const Window& window, std::uint32_t key) {
 
 /// Keys of zeros are below all others.
 inline constexpr std::uint32_t least_key = 0x80000000u;
-
-/// For float and bfloat16, which has its exponents. Where the lower end falls below the least
-/// number all elements are multiples of the unit.
-template <class T>
-class FloatWindow {
- public:
-  static constexpr int lowest = -149;
-  static constexpr int highest = 128;
-  static constexpr int far_lowest = lowest;
-  static constexpr int far_highest = highest;
-
-  __device__ void open(int exponent, int orders) {
-    const float bottom = power_of_two(exponent - orders);
-    max_key_ = key_of(power_of_two(exponent)) - unit;
-    min_key_ = static_cast<std::int32_t>(element_bits(bottom) == 0 ? 0x80000000u : key_of(bottom));
-  }
-
-  __device__ bool holds(const KeyRange& range) const {
-    return range.maximum <= max_key_ && range.minimum >= min_key_;
-  }
-
-  /// At least e + 1 where 2^e <= |element|, by the key of an element that is not zero.
-  __device__ static int exponent_above(std::uint32_t key) {
-    const std::uint32_t bits = (key + unit) & 0x7fffffffu;
-    const auto field = static_cast<int>(bits >> 23);
-    return field != 0 ? field - 126 : 64 - leading_zeros(bits) - 149;
-  }
-
- private:
-  static constexpr std::uint32_t unit = sizeof(T) == 2 ? 0x10000u : 1u;
-
-  __device__ static std::uint32_t element_bits(float x) {
-    return std::bit_cast<std::uint32_t>(x) & (0u - unit);
-  }
-  __device__ static std::uint32_t key_of(float x) { return (element_bits(x) | 0x80000000u) - unit; }
-
-  std::uint32_t max_key_;
-  std::int32_t min_key_;
-};
-
-template <class Slices>
-class Window<float, Slices> : public FloatWindow<float> {};
-
-template <class Slices>
-class Window<BFloat16, Slices> : public FloatWindow<BFloat16> {};
 
 /// All finite elements: multiples of 2^-24 below 2^16.
 template <class Slices>
