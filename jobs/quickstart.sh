@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Builds warpfold and runs its main job, from nothing: jobs/quickstart.sh [--keep] [SCRATCH-FOLDER]
 #
-# Reduces a real coastline database and a generated dataset of 1 GiB under mpirun, scans the big
-# one, and verifies the scan's last value against the sum. Needs 2.2 GiB in the scratch folder
-# (default: a new one under TMPDIR), which is left as it was found unless --keep is given.
+# Reduces real sea surface temperatures and a generated dataset of 256 MiB, on all cores or a GPU,
+# and verifies the results by ranks under mpirun. Scans the generated dataset and verifies the scan's
+# last value by the sum. Needs 0.6 GiB in the scratch folder (default: a new one under TMPDIR), which
+# is left as it was found unless --keep is given.
 set -euo pipefail
 
 keep=false
@@ -11,7 +12,7 @@ scratch_parent=${TMPDIR:-/tmp}
 for argument in "$@"; do
   case $argument in
     --keep) keep=true ;;
-    -h | --help) sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    -h | --help) sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
     -*) echo "error: unknown option $argument. Choose from --keep, --help." >&2; exit 2 ;;
     *) scratch_parent=$(realpath -- "$argument") ;;
   esac
@@ -21,8 +22,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source jobs/setup.sh
 
 readonly build_folder=build/quickstart
-readonly elements=134217728  # of 8 bytes: 1 GiB
-readonly needed_kib=$((2200 * 1024))
+readonly elements=33554432  # of 8 bytes: 256 MiB
+readonly needed_kib=$((600 * 1024))
 
 step() { printf '\n== %s\n' "$*"; }
 
@@ -51,58 +52,61 @@ json_result() {
 
 json_results() { tr -d '\n' <"$1" | grep -o '"results": *{[^}]*}'; }
 
-# Reduces with one rank and with all of them, and stops unless the answers are the same bytes.
+# Reduces in one process and on ranks, and stops unless the answers are the same bytes.
 reduce_and_compare() {
-  local file=$1 dataset=$2 name=$3
-  show_and_run mpirun -np "$ranks" "$warpfold" reduce "$file" "$dataset" --ops all
-  mpirun -np "$ranks" "$warpfold" reduce "$file" "$dataset" --ops all \
-    --json "$scratch/$name.json" --quiet
-  "$warpfold" reduce "$file" "$dataset" --ops all --json "$scratch/$name-alone.json" --quiet
-  [[ "$(json_results "$scratch/$name.json")" == "$(json_results "$scratch/$name-alone.json")" ]] ||
-    fail "$dataset: $ranks ranks and one disagree"
-  printf 'verified: %s ranks and one give the same bytes\n' "$ranks"
+  local alone=$scratch/alone.json together=$scratch/together.json
+  show_and_run warpfold reduce "$@" --ops all --timings
+  warpfold reduce "$@" --ops all --json "$alone" --quiet
+  mpirun -np "$ranks" warpfold reduce "$@" --ops all --json "$together" --quiet "${rank_options[@]}"
+  [[ "$(json_results "$alone")" == "$(json_results "$together")" ]] ||
+    fail "$*: one process and $ranks ranks disagree"
+  printf 'verified: one process and %s ranks give the same bytes\n' "$ranks"
 }
 
 verify_scan() {
   local sum last
-  sum=$(json_result "$scratch/big.json" sum)
-  last=$(json_result "$scratch/scan.json" last)
+  sum=$(json_result alone.json sum)
+  last=$(json_result scan.json last)
   printf 'sum of the reduction:   %s\nlast value of the scan: %s\n' "$sum" "$last"
   [[ -n "$sum" && "$sum" == "$last" ]] || fail "the scan's last value is not the sum"
   echo "verified: they are equal"
 }
 
 step "set up and build"
-require build data
+require build
 find_cuda
 prepare_mpi
+build_target=warpfold_cli
 configure_and_build "$build_folder" -DCMAKE_BUILD_TYPE=Release -DWARPFOLD_TESTS=OFF \
-  -DWARPFOLD_BENCHMARKS=OFF "${cuda_options[@]}"
-warpfold=$PWD/$build_folder/warpfold
+  -DWARPFOLD_BENCHMARKS=OFF -DWARPFOLD_FORTRAN=OFF "${cuda_options[@]}"
+export PATH=$PWD/$build_folder:$PATH
 make_scratch
 
 gpus=0
 if [[ " ${cuda_options[*]} " == *WARPFOLD_CUDA=ON* ]]; then
   gpus=$(count_gpus)
 fi
-ranks=$((gpus > 0 ? gpus : 2))
+# A rank per GPU; on cores where there are fewer than two GPUs.
+ranks=$gpus rank_options=()
+if ((gpus < 2)); then
+  ranks=2 rank_options=(--backend cpu)
+fi
 
 step "what was built"
-show_and_run "$warpfold" --config
+show_and_run warpfold --config
 
-step "real data: the areas of the world's shores, in square kilometres, and their points"
-coastlines=$coastline_folder/binned_GSHHS_i.nc
-reduce_and_compare "$coastlines" The_km_squared_area_of_polygons areas
-reduce_and_compare "$coastlines" Relative_latitude_from_SW_corner_of_bin latitudes
+step "real data: monthly sea surface temperatures, packed in 16 bits; land is missing"
+reduce_and_compare inputs/sea_surface_temperature.nc sst
 
-step "a dataset of 1 GiB, written by $ranks ranks"
-show_and_run mpirun -np "$ranks" "$warpfold" generate uniform "$scratch/big.h5" /values \
-  --type i64 --shape "$elements" --seed 1
-reduce_and_compare "$scratch/big.h5" /values big
+cd "$scratch"
+step "a dataset of 256 MiB of random f64"
+show_and_run warpfold generate uniform big.h5 values --type f64 --shape "$elements" --seed 1
 
-step "its running sum: a scan, 1 GiB in and 1 GiB out"
-show_and_run mpirun -np "$ranks" "$warpfold" scan "$scratch/big.h5" /values \
-  -o "$scratch/running-sum.h5" --json "$scratch/scan.json" --timings
+step "its statistics: each is the true value, rounded once"
+reduce_and_compare big.h5 values
+
+step "its prefix sums: a scan, 256 MiB in and out"
+show_and_run warpfold scan big.h5 values -o prefix-sums.h5 --timings --json scan.json
 verify_scan
 
 if $keep; then

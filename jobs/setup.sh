@@ -5,6 +5,7 @@
 #                          names the Debian packages, Spack specs and modules missing, and exits 1
 # want WHAT-FOR USE...     does so too, but where it can't, says what is omitted and goes on
 # configure_and_build FOLDER [CMAKE-OPTION...]
+#                          builds everything, or build_target alone if that is set
 # find_cuda                puts nvcc on the path if a toolkit is installed, sets cuda_options
 # fetch_cuda12 FOLDER      puts an nvcc of CUDA 12 there if the one here no longer compiles for the
 #                          V100; says why where it cannot
@@ -268,5 +269,5 @@ configure_and_build() {
   local folder=$1
   shift
   cmake -S . -B "$folder" -G Ninja -DWARPFOLD_UNITY_BUILD=ON "$@"
-  cmake --build "$folder" --parallel "$(nproc)"
+  cmake --build "$folder" --parallel "$(nproc)" --target "${build_target:-all}"
 }

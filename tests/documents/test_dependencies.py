@@ -13,7 +13,7 @@ DEPENDENCIES = ROOT / "jobs/dependencies.txt"
 SPACK_RECIPE = "jobs/spack/spack_repo/warpfold/packages/warpfold/package.py"
 USES = {
     "build", "compiler", "launcher", "library", "filter", "command", "fortran", "test", "further-test", "python",
-    "simulation", "slurm", "package", "data", "tidy",
+    "simulation", "slurm", "package", "tidy",
 }  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def test_rows_are_whole():
 
 
 def test_setup_reads_the_rows():
-    for uses in (["build"], ["build", "data"], ["library", "filter"], ["further-test"]):
+    for uses in (["build"], ["library", "filter"], ["further-test"]):
         printed = subprocess.run(
             ["bash", "-c", 'source jobs/setup.sh; packages_for "$@"', "-", *uses],
             cwd=ROOT, capture_output=True, text=True, check=True,
@@ -86,7 +86,7 @@ def test_scripts_ask_for_uses_that_are_listed():
     for name in ("tests/run.sh", "jobs/quickstart.sh", "jobs/packages/build.sh"):
         for uses in re.findall(r'^ *(?:require|want "[^"]*") ([a-z -]+)$', text(name), re.MULTILINE):
             asked |= set(uses.split())
-    assert {"build", "further-test", "fortran", "slurm", "package", "data"} <= asked <= USES
+    assert {"build", "further-test", "fortran", "slurm", "package"} <= asked <= USES
 
 
 def test_setup_probes_with_functions_that_it_has():

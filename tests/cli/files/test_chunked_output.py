@@ -250,7 +250,12 @@ def test_scan_to_rows_of_very_many_chunks(folder):
     outcome = support.scan(folder / "in.h5", folder / "out.h5", "values", *words, ranks=2)
     assert "read back" in stages_of(outcome)
     sums = np.cumsum(support.read(folder / "in.h5", "u8"), dtype="u8").reshape(2, -1)
-    assert np.array_equal(support.read(folder / "out.h5", "u64"), sums)
+    with h5py.File(folder / "out.h5") as file:
+        stored = file["values"]
+        assert stored.id.get_num_chunks() == sums.shape[1]
+        # HDF5 takes many seconds to read them all.
+        for columns in (np.s_[::97], np.s_[-5000:]):
+            assert np.array_equal(stored[:, columns], sums[:, columns])
 
 
 def test_scan_stores_as_asked(folder, numbers):
