@@ -125,9 +125,9 @@ __device__ __noinline__ void resolve_tile_prefixes(const ExactAggregateRing& rin
   }
 }
 
+/// Scans by one block. By all its threads.
 template <class In, class Out, class Arithmetic>
-__global__ void __launch_bounds__(max_block_threads, 1)
-    exact_scan_kernel(const __grid_constant__ ExactScanParameters scan) {
+__device__ __forceinline__ void scan_tiles_of_block(const ExactScanParameters& scan) {
   using Layout = SegmentLayout<In, Out>;
   BlockMemoryOf<Layout>& shared = BlockMemoryOf<Layout>::own();
   if (threadIdx.x == 0) {
@@ -145,6 +145,18 @@ __global__ void __launch_bounds__(max_block_threads, 1)
     publish_aggregates<typename Layout::Size>(scan.ring);
   else
     resolve_tile_prefixes<typename Layout::Size>(scan.ring, scan.carry, scan.array.end);
+}
+
+/// Without code for architectures that have no device for the arithmetic.
+template <class In, class Out, class Arithmetic>
+__global__ void __launch_bounds__(max_block_threads, 1)
+    exact_scan_kernel(const __grid_constant__ ExactScanParameters scan) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (__CUDA_ARCH__ >= Arithmetic::least_architecture)
+    scan_tiles_of_block<In, Out, Arithmetic>(scan);
+#else
+  scan_tiles_of_block<In, Out, Arithmetic>(scan);
+#endif
 }
 
 /// Calls visitor(In{}, Out{}) for floating-point types; all outputs of 16 bits are AnyFloat16.
@@ -308,6 +320,9 @@ struct ExactScanBy {
     });
   }
 };
+
+/// Has no code for V100, whose FP64 is fast, as the code takes a minute to compile.
+inline constexpr int least_integer_architecture = 750;
 
 /// The functions of ExactScanBy without FP64 arithmetic.
 ResidentExactScan integer_scan_residency(ElementType input, ElementType output);

@@ -9,6 +9,7 @@
 namespace warpfold::cuda::kernels {
 
 struct DoubleArithmetic {
+  static constexpr int least_architecture = 700;
   template <class In, class Out>
   using Summer = SegmentSummer<In, Out>;
   template <class In, class Out>
@@ -18,9 +19,12 @@ struct DoubleArithmetic {
 namespace {
 
 /// Whether the current device has so little FP64 that integers are faster; WARPFOLD_EXACT_SCAN
-/// chooses `integers` or `doubles` anywhere.
+/// chooses `integers` or `doubles` on any device after V100.
 bool takes_integers() {
   constexpr int least_ratio = 16;
+  const int major = device_attribute(cudaDevAttrComputeCapabilityMajor);
+  const int minor = device_attribute(cudaDevAttrComputeCapabilityMinor);
+  if (100 * major + 10 * minor < least_integer_architecture) return false;
   const char* const chosen = std::getenv("WARPFOLD_EXACT_SCAN");
   if (chosen != nullptr) return std::string_view(chosen) == "integers";
   return device_attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio) >= least_ratio;

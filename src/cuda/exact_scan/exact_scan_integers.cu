@@ -5,6 +5,7 @@
 namespace warpfold::cuda::kernels {
 
 struct IntegerArithmetic {
+  static constexpr int least_architecture = least_integer_architecture;
   template <class In, class Out>
   using Summer = integers::SegmentSummer<In, Out>;
   template <class In, class Out>
