@@ -56,8 +56,6 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
       return *value = static_cast<int>(multiprocessors), cudaSuccess;
     case cudaDevAttrComputeCapabilityMajor:
       return *value = compute_capability(), cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor:
-      return *value = 0, cudaSuccess;
     case cudaDevAttrSingleToDoublePrecisionPerfRatio:
       return *value = 2, cudaSuccess;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:

@@ -155,7 +155,7 @@ struct ElementParts {
 };
 
 /// An exact sum of elements of 28 binary orders, without carries: low + 2^32 * high units of
-/// 2^unit(). Up to 32 elements.
+/// 2^unit(). Up to 32 elements, of doubles 31.
 template <class T>
 class NarrowSum {
  public:

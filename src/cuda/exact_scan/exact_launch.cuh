@@ -147,19 +147,22 @@ __device__ __forceinline__ void scan_tiles_of_block(const ExactScanParameters& s
     resolve_tile_prefixes<typename Layout::Size>(scan.ring, scan.carry, scan.array.end);
 }
 
-/// Without code for architectures that have no device for the arithmetic.
+/// A kernel of one arithmetic; for architectures without a device for it there is no code, which
+/// resident_scan() tells.
 template <class In, class Out, class Arithmetic>
 __global__ void __launch_bounds__(max_block_threads, 1)
     exact_scan_kernel(const __grid_constant__ ExactScanParameters scan) {
 #if defined(__CUDA_ARCH__)
   if constexpr (__CUDA_ARCH__ >= Arithmetic::least_architecture)
     scan_tiles_of_block<In, Out, Arithmetic>(scan);
+  else
+    __trap();
 #else
   scan_tiles_of_block<In, Out, Arithmetic>(scan);
 #endif
 }
 
-/// Calls visitor(In{}, Out{}) for floating-point types; all outputs of 16 bits are AnyFloat16.
+/// visitor(In{}, Out{}) for floating-point types; all outputs of 16 bits are AnyFloat16.
 template <class Visitor>
 void visit_floats(ElementType input, ElementType output, Visitor&& visitor) {
   visit_element_type(input, [&](auto in) {
@@ -194,7 +197,10 @@ struct ExactLaunch {
 
   static constexpr auto* kernel = &exact_scan_kernel<In, Out, Arithmetic>;
 
+  /// Returns no blocks if the kernel that the device runs has no code.
   static ResidentExactScan resident_scan() {
+    const int architecture = compiled_architecture();
+    if (architecture < Arithmetic::least_architecture) return {};
     const auto shared =
         static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     int warps = max_segment_warps;
@@ -208,14 +214,15 @@ struct ExactLaunch {
           "preparing the scan on the GPU");
     return {
         std::min(static_cast<std::uint32_t>(std::min(blocks, 1) * multiprocessors()), max_blocks),
-        static_cast<std::uint64_t>(warps * Layout::segment_elements), has_row_copies()};
+        static_cast<std::uint64_t>(warps * Layout::segment_elements),
+        architecture >= 900 && device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9};
   }
 
-  /// Whether the device can copy rows, and the kernel was compiled for such.
-  static bool has_row_copies() {
+  /// Returns the __CUDA_ARCH__ of the kernel that the device runs: 750 or the like.
+  static int compiled_architecture() {
     cudaFuncAttributes attributes{};
     check(cudaFuncGetAttributes(&attributes, kernel), "preparing the scan on the GPU");
-    return attributes.ptxVersion >= 90 && device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+    return 10 * attributes.ptxVersion;
   }
 
   const ResidentExactScan& resident;
@@ -321,10 +328,12 @@ struct ExactScanBy {
   }
 };
 
-/// Has no code for V100, whose FP64 is fast, as the code takes a minute to compile.
+/// Oldest architecture with code by integers: not V100's, whose FP64 is fast, as the code takes a
+/// minute to compile.
 inline constexpr int least_integer_architecture = 750;
 
-/// The functions of ExactScanBy without FP64 arithmetic.
+/// The functions of ExactScanBy without FP64 arithmetic. There are no resident blocks where the
+/// current device has no code for it.
 ResidentExactScan integer_scan_residency(ElementType input, ElementType output);
 void integer_scan(const BlockView& block, bool exclusive, const ExactCarry& carry, void* workspace,
                   std::uint32_t epoch, const ResidentExactScan& resident, cudaStream_t stream);

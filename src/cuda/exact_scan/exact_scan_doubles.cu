@@ -1,10 +1,12 @@
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "cuda/exact_scan/exact_launch.cuh"
 #include "cuda/exact_scan/exact_scan.hpp"
 #include "cuda/exact_scan/summer.cuh"
 #include "cuda/exact_scan/writer.cuh"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda::kernels {
 
@@ -18,25 +20,25 @@ struct DoubleArithmetic {
 
 namespace {
 
-/// Whether the current device has so little FP64 that integers are faster; WARPFOLD_EXACT_SCAN
-/// chooses `integers` or `doubles` on any device after V100.
-bool takes_integers() {
-  constexpr int least_ratio = 16;
-  const int major = device_attribute(cudaDevAttrComputeCapabilityMajor);
-  const int minor = device_attribute(cudaDevAttrComputeCapabilityMinor);
-  if (100 * major + 10 * minor < least_integer_architecture) return false;
-  const char* const chosen = std::getenv("WARPFOLD_EXACT_SCAN");
-  if (chosen != nullptr) return std::string_view(chosen) == "integers";
-  return device_attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio) >= least_ratio;
+/// Whether the current device has so little FP64 that integers are faster, or WARPFOLD_EXACT_SCAN
+/// asks for them.
+bool prefers_integers() {
+  const char* const value = std::getenv("WARPFOLD_EXACT_SCAN");
+  if (value == nullptr) return !has_many_fp64_units();
+  const std::string_view chosen = value;
+  if (chosen != "integers" && chosen != "doubles")
+    throw usage_error("cannot use WARPFOLD_EXACT_SCAN='" + std::string(chosen) + "'",
+                      "unknown arithmetic", "Choose integers or doubles.");
+  return chosen == "integers";
 }
 
 }  // namespace
 
 ResidentExactScan exact_scan_residency(ElementType input, ElementType output) {
-  if (!takes_integers()) return ExactScanBy<DoubleArithmetic>::residency(input, output);
-  ResidentExactScan resident = integer_scan_residency(input, output);
-  resident.by_integers = true;
-  return resident;
+  ResidentExactScan resident;
+  if (prefers_integers()) resident = integer_scan_residency(input, output);
+  resident.by_integers = resident.blocks != 0;
+  return resident.by_integers ? resident : ExactScanBy<DoubleArithmetic>::residency(input, output);
 }
 
 std::uint64_t exact_scan_workspace_bytes(std::uint32_t resident_blocks) {

@@ -174,6 +174,7 @@ class SegmentSummer {
   using InBits = typename Layout::InBits;
   using Parts = ElementParts<In>;
   using Narrow = NarrowSum<In>;
+  static_assert(Layout::lane_elements <= (Parts::is_double ? 16 : 32));
 
   /// The unit of a WideSum is so far below the window's top: it holds what windows are chosen for.
   static constexpr int wide_bits = 127 + Layout::headroom + 2 - Layout::segment_bits;

@@ -83,8 +83,8 @@ class IntegerRounding {
   Float16Format format_;
 };
 
-/// Replaces the slot's elements by their prefixes, computed in units of 2^unit; tells whether they
-/// are right, else leaves the elements. What is before the first is in the scratch digits and
+/// Writes the slot's prefixes in place of its elements, computed in units of 2^unit; tells whether
+/// they are right, else leaves the elements. What is before the first is in the scratch digits and
 /// `flags`, and, where there is `more`, less than a unit.
 template <class In, class Out, int Digits>
 __device__ __noinline__ bool write_segment_in_digits(std::uint32_t slot, int unit,

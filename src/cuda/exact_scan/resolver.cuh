@@ -205,7 +205,7 @@ class TileResolver {
   }
 
   /// Chooses the windows of an array's first tiles, by the exponents of their segments. Those of a
-  /// short array are kept: they hold the prefixes of as many elements.
+  /// short array are kept: they hold the prefixes of as many elements of that magnitude.
   __device__ void choose_first_windows(std::uint64_t elements) {
     int exponent =
         warp::lane() < segment_warps() ? shared_.first_exponent[warp::lane()] : no_exponent;

@@ -34,7 +34,7 @@ inline constexpr std::uint32_t block_full_width_digits =
 /// Aggregate of a segment, by the summer.
 struct SegmentAggregate {
   WindowSum sum;              ///< 0 where it is at full width
-  std::int32_t slices;        ///< that its elements take, or more than there are
+  std::int32_t slices;        ///< that its elements take, or more than there are; set by doubles
   std::int32_t exponent;      ///< the elements are below 2^exponent
   std::uint32_t flags;        ///< NonFiniteFlag, or full_width_flag
   union {                     // by doubles, by integers
@@ -43,7 +43,7 @@ struct SegmentAggregate {
   };
 };
 
-/// There are no lane_units.
+/// The lane_unit where there are no lane_units.
 inline constexpr std::int32_t no_unit = -8192;
 
 /// A segment warp's shared memory.
@@ -55,7 +55,7 @@ struct alignas(1024) SegmentMemory {
     double2 lane_prefix[slot_rounds][warp::lanes];  ///< exclusive, of the upper two slices
     int128 lane_units[slot_rounds][warp::lanes];    ///< the same by integers
   };
-  std::int64_t lane_third_slice[slot_rounds][warp::lanes];  ///< units, if it was summed
+  std::int64_t lane_third_slice[slot_rounds][warp::lanes];  ///< units, if doubles summed it
   SegmentAggregate aggregate[segment_rounds];
   std::uint32_t scratch_digits[full_width_digits];
 

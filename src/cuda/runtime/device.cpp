@@ -63,6 +63,12 @@ cudaDeviceProp properties_of(int device) {
 
 int multiprocessors() { return device_attribute(cudaDevAttrMultiProcessorCount); }
 
+bool has_many_fp64_units() {
+  // FP32 operations for one of FP64: 2 or 3 on such devices, 16 and more elsewhere.
+  constexpr int most = 4;
+  return device_attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio) <= most;
+}
+
 std::uint64_t Device::memory_limit() const {
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -194,6 +196,24 @@ TEST_F(DeviceScanTest, FastSumsBeginWithWhatIsBeforeRoundedOnce) {
     before.negative_infinities = 1;
   });
   EXPECT_NE(nan, nan);
+}
+
+TEST_F(DeviceScanTest, UnknownArithmeticIsAnError) {
+  constexpr const char* variable = "WARPFOLD_EXACT_SCAN";
+  const char* const value = std::getenv(variable);
+  const std::optional<std::string> before =
+      value ? std::optional<std::string>(value) : std::nullopt;
+  setenv(variable, "integer", 1);
+  std::string message;
+  try {
+    DeviceScan scan(same_type_sum(ElementType::f64), true);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  before ? setenv(variable, before->c_str(), 1) : unsetenv(variable);
+  EXPECT_EQ(message,
+            "cannot use WARPFOLD_EXACT_SCAN='integer': unknown arithmetic. Choose integers or "
+            "doubles.");
 }
 
 TEST_F(DeviceScanTest, OneScanTakesLargerAndSmallerArrays) {
