@@ -16,11 +16,8 @@ std::atomic<Fp64Use> fp64_use = Fp64Use::by_device;
 void set_fp64_use(Fp64Use use) { fp64_use = use; }
 
 bool uses_fp64() {
-  // FP32 operations for one of FP64: 2 where these keep up with the memory, 32 or 64 elsewhere.
-  constexpr int most = 4;
   const Fp64Use use = fp64_use;
-  if (use != Fp64Use::by_device) return use == Fp64Use::always;
-  return device_attribute(cudaDevAttrSingleToDoublePrecisionPerfRatio) <= most;
+  return use == Fp64Use::by_device ? has_many_fp64_units() : use == Fp64Use::always;
 }
 
 int resident_reduce_blocks(ElementType type, ReduceNeeds needs) {

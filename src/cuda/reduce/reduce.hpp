@@ -53,7 +53,9 @@ struct PublishedReduce {
   PublishedWord word[sizeof(Accumulator) / sizeof(std::uint64_t)];
 };
 
-/// So few blocks do without totals in device memory: the last one collects what the others publish.
+/// Most blocks whose totals the last one collects, without totals in device memory. It waits for
+/// blocks of lower numbers, which must not wait for its multiprocessor: blocks start in the order
+/// of their numbers.
 inline constexpr unsigned max_collected_blocks = 8;
 
 struct ReduceArguments {
@@ -69,7 +71,8 @@ struct ReduceArguments {
   /// before and afterwards. Null: they stay.
   PublishedReduce* published = nullptr;
   std::uint32_t epoch = 0;
-  /// In device memory, if `published`: for max_collected_blocks, of no epoch so far.
+  /// In device memory, if `published`: for max_collected_blocks; words of other epochs are ignored.
+  /// Not used by two reductions at the same time.
   PublishedReduce* collected = nullptr;
   const BoxIndices* indices = nullptr;  ///< in device memory; null: they are consecutive
   /// In device memory: how many there are, of elements that were selected of `count` at most; null:

@@ -74,7 +74,7 @@ constexpr auto sums_type() {
 template <class T, ReduceNeeds needs, class Way, int SharedBytes>
 using Sums = typename decltype(sums_type<T, needs, Way, SharedBytes>())::type;
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 inline constexpr int device_shared_bytes = small_shared_bytes;
 #else
 inline constexpr int device_shared_bytes = large_shared_bytes;
@@ -99,7 +99,7 @@ class ThreadReduce {
   }
 
   __device__ void flush() {
-    sums_.flush(share_.whole().totals->total);
+    sums_.flush();
     if constexpr (needs.extrema) {
       const BlockExtrema best = best_of_block(extrema_.in(share_), block_.warp_extrema);
       if (threadIdx.x == 0) share_.whole().block_extrema[blockIdx.x] = best;
@@ -219,17 +219,27 @@ __global__ void __launch_bounds__(reduce_threads,
 template <class T, ReduceNeeds needs, class Way, class Kernel>
 std::size_t shared_bytes(Kernel* kernel) {
   constexpr const char* action = "preparing the reduction for this GPU";
-  constexpr std::size_t usual = (std::size_t{48} << 10) - sizeof(BlockTotals);
-  std::size_t bytes = sizeof(typename Sums<T, needs, Way, large_shared_bytes>::Shared);
-  if (bytes <= usual) return bytes;
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel), action);
-  if (attributes.binaryVersion == 75)
-    bytes = sizeof(typename Sums<T, needs, Way, small_shared_bytes>::Shared);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
-        action);
-  return bytes;
+  using Small = typename Sums<T, needs, Way, small_shared_bytes>::Shared;
+  using Large = typename Sums<T, needs, Way, large_shared_bytes>::Shared;
+  static_assert(static_shared_bytes + sizeof(Small) <= small_shared_bytes &&
+                static_shared_bytes + sizeof(Large) <= large_shared_bytes);
+  if constexpr (static_shared_bytes + sizeof(Large) <= usual_shared_bytes) {
+    static_assert(sizeof(Small) == sizeof(Large));
+    return sizeof(Large);
+  } else {
+    thread_local int prepared_device = -1;
+    thread_local std::size_t bytes = 0;
+    const int device = current_device();
+    if (device == prepared_device) return bytes;
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), action);
+    bytes = attributes.ptxVersion < 80 ? sizeof(Small) : sizeof(Large);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(bytes)),
+          action);
+    prepared_device = device;
+    return bytes;
+  }
 }
 
 /// visit(kernel, bytes of dynamic shared memory) for these needs on the current device.
