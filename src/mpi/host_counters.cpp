@@ -39,14 +39,17 @@ HostCounters::~HostCounters() {
   MPI_Win_free(&window_);
 }
 
-/// Tells whether all ranks of the host have memory together.
+/// Allocates memory that all ranks of the host share; false if one cannot. Collective.
 bool HostCounters::share() {
   if (host_.size() == 1) return false;
   MPI_Comm_set_errhandler(host_.get(), MPI_ERRORS_RETURN);
   void* mine = nullptr;
   const bool is_there = MPI_Win_allocate_shared(counter_bytes, 1, MPI_INFO_NULL, host_.get(), &mine,
                                                 &window_) == MPI_SUCCESS;
-  if (minimum({is_there ? 1U : 0U}, host_).front() == 0) return false;
+  if (minimum({is_there ? 1U : 0U}, host_).front() == 0) {
+    window_ = MPI_WIN_NULL;  // not freed, which is collective: some ranks have none
+    return false;
+  }
   check(MPI_Win_lock_all(MPI_MODE_NOCHECK, window_), "MPI_Win_lock_all");
   return true;
 }

@@ -84,10 +84,13 @@ void ReduceRequest::check_quantile_options() const {
   if (quantile_names.empty() && command_.count("--quantile-method") > 0)
     throw usage_error("--quantile-method needs a quantile", "",
                       "Request some with --ops median,q05, or omit it.");
-  const bool of_all = !along_axes() && !by_labels();
-  if ((quantile_names.empty() || of_all) && command_.count("--quantile-memory") > 0)
+  if (command_.count("--quantile-memory") == 0) return;
+  if (quantile_names.empty())
     throw usage_error("--quantile-memory needs a quantile along axes or by labels",
                       "other statistics keep no elements in memory", "Omit it.");
+  if (!along_axes() && !by_labels())
+    throw usage_error("--quantile-memory does not support quantiles of all elements",
+                      "they keep none in memory", "Omit it.");
 }
 
 void ReduceRequest::choose_statistics() {
@@ -147,7 +150,7 @@ void ReduceRequest::check_effects() const {
       throw usage_error(std::string(option) + " has no effect", why, "Omit it.");
   };
   const bool has_factors = !options.weights.empty() || !options.times.empty();
-  if (has_factors) refuse("--overflow", "products with weights and factors are summed as floats");
+  if (has_factors) refuse("--overflow", "sums with --weights or --times are floats");
   if (!takes_overflow()) refuse("--overflow", "no sum is requested");
   if (!takes_ddof()) refuse("--ddof", "neither var nor std is requested");
   const bool may_be_empty =

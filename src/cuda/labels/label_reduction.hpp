@@ -28,7 +28,7 @@ class LabelReduction {
 
   std::uint64_t capacity() const { return table_.capacity; }
 
-  /// Starts reducing a slab, behind what the stream holds. One slab at a time: the caller orders
+  /// Starts reducing a slab, after what the stream holds. One slab at a time: the caller orders
   /// streams, and keeps the slab's memory until the stream is done.
   void take(kernels::LabelSlab slab, cudaStream_t stream);
 

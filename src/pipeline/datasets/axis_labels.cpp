@@ -82,14 +82,14 @@ void require_line(const io::DatasetInfo& info) {
                       "Name a dataset with an element for each index along the first axis.");
 }
 
-/// Requires that the dimension behind '@', if one is named, is that of the groups.
+/// Requires that the dimension after '@', if one is named, is that of the groups.
 void require_axis(const NamedDataset& named, std::size_t dimension, const io::DatasetInfo& info) {
   const auto is_other = [&](const Axis& axis) {
     return named_dimension(axis, info).number != dimension;
   };
   if (named.dimensions.size() > 1 || std::ranges::any_of(named.dimensions, is_other))
     throw usage_error("cannot group by '" + named.dataset + "'",
-                      "the dimensions behind '@' are not the first axis, " +
+                      "the dimensions after '@' are not the first axis, " +
                           std::to_string(dimension) + " of '" + info.name + "'",
                       "Name the dimension of the labels first in `axis`.");
 }

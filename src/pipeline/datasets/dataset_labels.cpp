@@ -168,7 +168,9 @@ std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& v
     const auto find = [&](const io::DatasetInfo& labels) {
       const SharedPart part = shared_part("by", named, labels, info, view.match);
       dimensions = shared_with_view(part, info);
-      return part.selection;
+      Selection nothing = part.selection;
+      for (Slice& slice : nothing) slice.count = 0;
+      return nothing;
     };
     try {
       if (!io::read_texts(named.file, named.dataset, find))
@@ -179,8 +181,8 @@ std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& v
     if (dimensions.size() != 1)
       throw usage_error("`by` '" + named.dataset + "' has " + std::to_string(dimensions.size()) +
                             " dimensions of '" + info.name + "'",
-                        "quantiles, weights and factors of labels need labels of one dimension",
-                        "Omit them, or name labels along one dimension.");
+                        "quantiles, `weights` and `times` need labels of one dimension",
+                        "Omit them, or name labels of one dimension with `by`.");
     first = dimensions.front();
   });
   first = mpi::broadcast(first, run.communicator);

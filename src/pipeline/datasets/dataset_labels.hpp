@@ -48,8 +48,8 @@ DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run);
 bool has_several_dimensions(const std::string& name, const DatasetView& view,
                             const mpi::Communicator& communicator);
 
-/// Returns all dimensions of a view, first that which labels of one dimension have. Collective;
-/// throws likewise, also for labels of another number of dimensions.
+/// Returns all dimensions of a view, first that which labels of one dimension have. Collective.
+/// Throws the same Error on every rank, also for labels without exactly one dimension.
 std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& view, Run& run);
 
 /// Returns the groups of an array as labels, which are their numbers, for the array's outputs.

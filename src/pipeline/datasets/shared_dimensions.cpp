@@ -69,11 +69,11 @@ class DimensionFinder {
       extents.push_back(other_shape_[dimensions.back()]);
     }
     if (std::ranges::adjacent_find(dimensions, std::ranges::greater_equal{}) != dimensions.end())
-      refuse("dimensions behind '@' do not rise", "Name each once, in the dataset's order.");
+      refuse("dimensions after '@' do not rise", "Name each once, in the dataset's order.");
     const std::size_t leading = shape_.size() - std::min(shape_.size(), extents.size());
     if (leading > leading_ones() || !std::ranges::equal(shape_.subspan(leading), extents))
       refuse(text_of(shape_) + " are not the extents " + text_of(extents) +
-                 " of the dimensions behind '@'",
+                 " of the dimensions after '@'",
              "Name a dataset with these extents, or other dimensions.");
     return dimensions;
   }

@@ -88,7 +88,7 @@ NamedDataset parse_dataset_name(const std::string& option, const std::string& te
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view part = trimmed(std::string_view(text).substr(begin, end - begin));
     if (part.empty())
-      throw usage_error("bad `" + option + "` '" + text + "'", "a dimension is missing behind '@'",
+      throw usage_error("bad `" + option + "` '" + text + "'", "a dimension is missing after '@'",
                         "Give dimensions of the dataset by numbers or names, such as '@0'.");
     named.dimensions.push_back(axis_of(part));
     begin = end + 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,17 +28,19 @@ namespace warpfold::pipeline {
 namespace {
 
 /// Throws where an extremum of nothing is requested, as NumPy does.
-void require_rows(const AxisShape& array, const ReduceOptions& options) {
+void require_rows(const AxisShape& array, const ReduceOptions& options, bool reports_labels) {
   if (array.rows() > 0 || array.outputs() == 0) return;
+  const std::string where = reports_labels ? " by labels" : " along these axes";
+  const std::string why =
+      reports_labels ? "the dataset holds no elements" : "they hold no elements";
   const auto found = std::ranges::find_if(
       options.statistics,
       [](const StatisticRow& row) { return row.is_extremum() || row.is_index(); }, row_of);
   if (found != options.statistics.end())
-    throw Error("there is no " + std::string(name_of(*found)) + " along these axes",
-                "they hold no elements", "Ask for others with `statistics`.");
+    throw Error("there is no " + std::string(name_of(*found)) + where, why,
+                "Ask for others with `statistics`.");
   if (!options.quantiles.empty())
-    throw Error("there are no quantiles along these axes", "they hold no elements",
-                "Ask for `statistics` alone.");
+    throw Error("there are no quantiles" + where, why, "Omit quantiles.");
 }
 
 /// Tells the shape of an output as it is stored.
@@ -75,10 +78,10 @@ void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOpti
   }
 }
 
-/// Tells whether groups lie so scattered, and their outputs are so few, that it is faster to read
-/// all elements in their order, with the outputs of all groups at hand.
+/// Returns whether reading all elements once is faster, since groups have many short runs.
 bool are_scattered(const AxisReduction& work) {
   constexpr std::uint64_t most_outputs = std::uint64_t{1} << 20;
+  constexpr std::uint64_t most_indices = std::uint64_t{1} << 27;
   constexpr std::uint64_t least_bytes = std::uint64_t{1} << 11;
   constexpr std::uint64_t most_readings = 8;
   constexpr std::size_t few_runs = 256;
@@ -86,6 +89,7 @@ bool are_scattered(const AxisReduction& work) {
   const AxisShape& array = work.array;
   if (!array.groups || array.groups->runs.size() < few_runs || work.factors ||
       array.outputs() > most_outputs ||
+      array.shape[static_cast<std::size_t>(array.groups->dimension)] > most_indices ||
       std::ranges::any_of(statistics, &StatisticRow::is_index, row_of))
     return false;
   const io::DatasetInfo& info = work.view.info();
@@ -93,19 +97,22 @@ bool are_scattered(const AxisReduction& work) {
   const auto d = static_cast<std::size_t>(array.groups->dimension);
   std::uint64_t indices = 0;
   for (const GroupRun& run : runs) indices += run.indices.count;
+  const std::uint64_t extent = array.shape[d];
+  if (extent > most_readings * indices) return false;
   const std::uint64_t inner = product(std::span(info.shape).subspan(d + 1));
   if (indices * inner * size_of(info.format.type) < runs.size() * least_bytes) return true;
   // Each group would inflate the chunks that it has a part of.
   const bool are_in_order = work.options.by.empty();
   return !are_in_order && !info.filters.empty() &&
-         most_readings * indices < runs.size() * granule_of(info)[d];
+         most_readings * extent < runs.size() * granule_of(info)[d];
 }
 
 /// Reduces all elements with the outputs of all groups at hand. Collective.
 std::vector<StageTiming> reduce_scattered(AxisReduction& work, AxisWriter& writer, Run& run) {
   std::vector<StageTiming> stages;
-  DatasetLabels labels = labels_of_groups(work.array);
-  const LabelTotals totals = reduce_labels(work.view, labels, work.needs, run, stages);
+  std::optional<DatasetLabels> labels;
+  run_on_all(run.communicator, [&] { labels = labels_of_groups(work.array); });
+  const LabelTotals totals = reduce_labels(work.view, *labels, work.needs, run, stages);
   OutputTimers timers(&run.monitor.stages());
   run_on_root(run.communicator, [&] {
     writer.write({0, work.array.outputs()}, totals.totals(), timers);
@@ -183,8 +190,14 @@ std::size_t place_of_groups(const AxisShape& array, const ReduceOptions& options
 /// Has floats be doubles, and statistics begin with a count, for numbers of labels.
 void prepare_numbers(ElementType values, ReduceOptions& options) {
   if (is_floating(values)) options.output_type = ElementType::f64;
-  if (!options.statistics.empty())
-    options.statistics.insert(options.statistics.begin(), Statistic::count);
+  options.statistics.insert(options.statistics.begin(), Statistic::count);
+}
+
+/// Has numbers of labels be what they are, also where an element is equal to a fill value: counts
+/// say which labels have no elements.
+void omit_fill_values(io::OutputSpec& file) {
+  file.fill_value = {};
+  for (io::OutputDataset& each : file.others) each.fill_value = {};
 }
 
 /// Returns the numbers of the label at index i of outputs; of texts the labels are their numbers.
@@ -197,15 +210,16 @@ LabelSummary label_at(std::size_t i, const ReduceResult& result, const ReduceOpt
   const auto value_at = [&](std::size_t output) {
     return result.outputs[output].numbers.values[i];
   };
+  const bool is_empty = value_at(0) == Value(int128{0});
   const std::size_t statistics = options.statistics.size();
   for (std::size_t k = 1; k < statistics; ++k) {
     const StatisticRow& row = row_of(options.statistics[k]);
     const bool is_element = row.is_extremum() || row.is_index();
-    const bool is_nothing = is_element && value_at(0) == Value(int128{0});
-    label.summary.emplace_back(options.statistics[k], is_nothing ? Value() : value_at(k));
+    label.summary.emplace_back(options.statistics[k],
+                               is_element && is_empty ? Value() : value_at(k));
   }
   for (std::size_t k = statistics; k < result.outputs.size(); ++k)
-    label.quantiles.push_back(value_at(k));
+    label.quantiles.push_back(is_empty ? Value() : value_at(k));
   return label;
 }
 
@@ -245,7 +259,7 @@ AxisReduction prepare_rows(const AlongAxes& task, DatasetView view, ReduceOption
       options, file, view, array->along, row_major_strides(array->row_shape()), run);
   run_on_all(run.communicator, [&] {
     result.outputs = outputs_of(file.dataset, values, options, places);
-    require_rows(*array, options);
+    require_rows(*array, options, task.reports_labels);
     result.output_shape = stored_shape(*array, options);
     set_shape(file, result.output_shape, options.storage);
     if (task.reports_labels)
@@ -275,6 +289,7 @@ ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
   describe_axes(array.along, view, result, file, run);
   add_outputs(file, view, options, result, input);
   mark_reduced(file, array, options);
+  if (work.reports_labels) omit_fill_values(file);
   if (options.every.is_given())
     file.text_attributes.emplace_back("warpfold_every", options.every.window.empty()
                                                             ? std::to_string(options.every.indices)
@@ -291,7 +306,7 @@ ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
   });
   run_on_all(run.communicator, [&] { run.backend.get(); });
   finish_outputs(staged, result, run, stages);
-  if (work.reports_labels && run.communicator.is_root()) report_labels(result, options);
+  if (work.reports_labels) run_on_root(run.communicator, [&] { report_labels(result, options); });
   describe_view(view, result);
   result.report = report_of(run, stages, start);
   return result;

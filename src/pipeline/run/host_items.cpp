@@ -27,7 +27,7 @@ std::optional<HostItems::Item> HostItems::next() {
     const std::uint64_t number = next_.at(*place).fetch_add(1);
     const ElementRange& share = shares_[*place];
     if (number >= share.end()) continue;
-    // Threads that took the items before may come later.
+    // Includes earlier items, which other threads of this rank may still have to read.
     const std::uint64_t first = number - std::min(number - share.first, threads_);
     return Item{number, {first, share.end() - first}};
   }

@@ -11,9 +11,8 @@
 
 namespace warpfold::pipeline {
 
-/// The items of a pass that ranks of a host have: a rank that has come to the end of its own takes
-/// those that another one has not come to. Nobody waits for an item that another rank has taken,
-/// but at the end of the pass, which all ranks end together.
+/// Items of a pass, shared by the ranks of a host. A rank without items takes unstarted ones of
+/// another rank. No rank waits before the end of the pass.
 class HostItems {
  public:
   /// Collective, as is the destructor.

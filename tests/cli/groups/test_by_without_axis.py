@@ -110,8 +110,45 @@ def test_labels_none_of_whose_elements_count(folder):
     both = by_label(reduce(path, 0, "--where", "<-1e9", ops="count,sum,mean,min,argmax,median"))
     assert list(both) == np.unique(labels).tolist()
     for label, of_label in both.items():
-        assert np.isnan(of_label.pop("median")) and str(of_label) == str(alone[label])
+        assert of_label.pop("median") is None and str(of_label) == str(alone[label])
         assert of_label["argmax"] is None
+
+
+@pytest.mark.parametrize("ops", ["median", "min,median"])
+def test_integers_of_a_label_none_of_whose_elements_count(folder, ops):
+    path, values, labels = write(folder, "i4", 0)
+    alone, least, *_ = np.unique(labels)
+    values[labels == least] = -(2**31) + 1  # netCDF's default fill value
+    with h5py.File(path, "a") as file:
+        file["values"][...] = values
+        file["mask"] = (labels[:, 0, 0] != alone).astype("i1")
+    words = ("--quantile-method", "lower", "--mask", "mask@0")
+    for ranks in (None, 2):
+        found = by_label(reduce(path, 0, *words, ops=ops, ranks=ranks))
+        for label in np.unique(labels):
+            median = int(np.quantile(values[labels == label], 0.5, method="lower"))
+            expected = {"min": int(values[labels == label].min()), "median": median}
+            assert found[label] == {
+                name: None if label == alone else expected[name] for name in ops.split(",")
+            }
+
+
+@pytest.mark.parametrize("ops, mentions", [
+    ("median", ["no quantiles by labels: the dataset holds no elements. Omit quantiles."]),
+    ("max,median", ["no max by labels: the dataset holds no elements"])])  # fmt: skip
+def test_quantiles_of_nothing(folder, ops, mentions):
+    path = support.write(folder / "in.h5", np.zeros((0, 3), "f8"), "f64")
+    with h5py.File(path, "a") as file:
+        file["label"] = np.arange(3)
+    words = ("reduce", path, "values", "--by", "label", "--ops", ops)
+    for ranks in (None, 2):
+        support.fail(*words, code=1, mentions=mentions, ranks=ranks)
+
+
+def test_quantiles_of_all_elements_keep_none(folder):
+    path, _, _ = write(folder, "f8", 0)
+    words = ("reduce", path, "values", "--ops", "median", "--quantile-memory", "1M")
+    support.fail(*words, code=2, mentions=["does not support quantiles of all elements", "Omit it."])
 
 
 def test_selected_parts(folder):
@@ -124,7 +161,8 @@ def test_selected_parts(folder):
 
 
 @pytest.mark.parametrize("words, mentions", [
-    (["--by", "two", "--ops", "median"], ["'two' has 2 dimensions", "one dimension"]),
+    (["--by", "two", "--ops", "median"], ["'two' has 2 dimensions", "one dimension with --by"]),
+    (["--by", "texts", "--ops", "median"], ["'texts' has 2 dimensions", "one dimension with --by"]),
     (["--by", "two", "--weights", "weight"], ["'two' has 2 dimensions", "weights"]),
     (["--by", "month", "--ops", "median"], ["month", "needs an axis"]),
     (["--by", "label", "--ops", "median,q50"], ["median", "two names"]),
@@ -135,6 +173,7 @@ def test_refusals(folder, words, mentions):
     path, _, _ = write(folder, "f8", 0)
     with h5py.File(path, "a") as file:
         file["two"] = np.zeros(SHAPE[1:], "i4")
+        file["texts"] = np.full(SHAPE[1:], b"aa", "S2")
     support.fail("reduce", path, "values", *words, code=2, mentions=mentions)
 
 

@@ -73,6 +73,23 @@ def test_other_axes_and_kept_dimensions(folder):
     assert kept["sum"].shape == (4, 5, 2, 1) and kept["sum"].tobytes() == found["sum"].tobytes()
 
 
+@pytest.mark.parametrize("storage", [{"chunks": (100, 1)}, {"chunks": (100, 1), "compression": "gzip"}])
+def test_few_labels_among_many_indices(folder, fault, storage):
+    """Less than 1 % of the indices have a label: elements between these are not read."""
+    values = samples.typed("i32", (90000, 1), seed=8)
+    labels = np.full(90000, -1)
+    labels[30000:30300] = np.arange(300) % 2
+    path = write(folder, values, labels, **storage)
+    words = ["reduce", path, "values", "--axis", "0", "--by", "label", "--ops", "sum,max"]
+    prefix = fault("pread", "in.h5", "delay 0")
+    words += ["--slab", "4K", "--threads", "1", "--json", "-"]
+    results = support.run(*words, prefix=prefix).results["datasets"]
+    expected = [values[labels == label] for label in range(2)]
+    assert results["sum"]["values"] == [[float(each.sum(dtype="i8"))] for each in expected]
+    assert results["max"]["values"] == [[int(each.max())] for each in expected]
+    assert fault.count() < values.nbytes // 4096
+
+
 def test_what_is_left_out_and_missing(folder):
     values = np.random.default_rng(5).normal(size=(2000, 2)).astype("f4")
     values[::7, 0] = np.nan

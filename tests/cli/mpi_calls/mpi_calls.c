@@ -2,6 +2,7 @@
  *
  * WARPFOLD_MPI_CALLS  a folder: at MPI_Finalize each rank writes a file there, named by its rank,
  * with a line for each function that moves data: its name, calls, and bytes that the rank gives
+ * WARPFOLD_MPI_WITHOUT_WINDOW  the rank that gets no memory that ranks share; unset: none
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -72,6 +73,17 @@ int MPI_Allreduce(const void* from, void* to, int elements, MPI_Datatype type, M
                   MPI_Comm comm) {
   count(ALLREDUCE, elements, type);
   return PMPI_Allreduce(from, to, elements, type, op, comm);
+}
+
+int MPI_Win_allocate_shared(MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base,
+                            MPI_Win* window) {
+  const char* without = getenv("WARPFOLD_MPI_WITHOUT_WINDOW");
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const int error = PMPI_Win_allocate_shared(size, unit, info, comm, base, window);
+  if (without == NULL || atoi(without) != rank) return error;
+  *window = MPI_WIN_NULL;
+  return MPI_ERR_OTHER;
 }
 
 int MPI_Barrier(MPI_Comm comm) {
