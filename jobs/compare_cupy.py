@@ -115,10 +115,10 @@ def rows_of(warpfold, cupy):
 
 
 def print_table(title, rows):
-    print(f"{title:28}{'warpfold GB/s':>16}{'CuPy GB/s':>16}{'of CuPy':>10}")
+    print(f"{title:28}{'warpfold GB/s':>16}{'CuPy GB/s':>16}{'warpfold / CuPy':>17}")
     for name, row in rows.items():
         mine, ratio = (f"{row['warpfold']:.1f}", f"{row['ratio']:.2f}") if row["ratio"] else ("", "")
-        print(f"{name:28}{mine:>16}{row['CuPy']:>16.1f}{ratio:>10}")
+        print(f"{name:28}{mine:>16}{row['CuPy']:>16.1f}{ratio:>17}")
     print()
 
 

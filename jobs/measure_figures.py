@@ -3,12 +3,15 @@
 
 measure_figures.py PROGRAM NAME [--parts PART,...] [--budget S]
 
-Writes jobs/figures/NAME.json: a record for each part, with its machine, command, date and version. Records of other parts stay as they were. Parts that would begin after --budget seconds are
-skipped, and named at the end; a part that fails keeps the others from nothing. jobs/quote_figures.py compares documents with these files.
+Writes jobs/figures/NAME.json: a record for each part, with its machine, command, date and version.
+Records of other parts stay as they were. Parts that would begin after --budget seconds are skipped. A part
+that fails does not stop the others. Both are named at the end. jobs/quote_figures.py compares documents
+with these files.
 """
 
 import argparse
 import datetime
+import functools
 import json
 import os
 import pathlib
@@ -28,17 +31,19 @@ HERE = pathlib.Path(__file__).resolve().parent
 FOLDER = HERE / "figures"
 SCHEMA = "warpfold.figures/1"
 TOOLS_STEPS = 1035
+ITERATIONS = 9
+CUPY_REPEATS = 11
 NODE_TASKS = ("reduce", "all statistics", "by 1,000 labels", "along axis", "all along axis", "median",
               "median along axis", "weights", "histogram 100", "compact 10 %", "scan", "scan along axis",
               "scan to gzip", "gzip 1 MiB", "gzip by labels", "gzip along axis", "gzip histogram",
               "gzip scan")  # fmt: skip
 BENCHMARKS = {
     "bench reduce": "--ops sum,statistics --types u8,i16,u32,i64,f16,bf16,f32,f64 --data uniform,wide "
-                    "--kernels fold,CUB,copy --sizes 4G --iterations 9",
+                    "--kernels fold,CUB,copy --sizes 4G",
     "bench scan": "--ops inclusive --types u8,u16,u32,i64,f32,f64,u8:u64,u16:u64 --data uniform,wide "
-                  "--kernels registers,reproducible,CUB,copy --sizes 4G --iterations 9",
+                  "--kernels registers,reproducible,CUB,copy --sizes 4G",
     "bench collectives": "--ops sum,inclusive --types u32,f32,f64 --sizes 4G",
-    "bench labels": "--types f32 --sizes 1G --iterations 9",
+    "bench labels": "--types f32 --sizes 1G",
 }  # fmt: skip
 
 
@@ -80,13 +85,20 @@ def nested(rows):
     return figures
 
 
-def benchmark(name):
-    def measured(run):
-        words = [*name.split(), *shlex.split(BENCHMARKS[name])]
-        report = json.loads(run.output_of([run.program, *words, "--json", "-"]))
-        return "warpfold " + shlex.join(words), nested(report["results"])
+# A part gives its command, the number of its repeats, and its figures.
 
-    return measured
+
+def benchmark(name, run):
+    words = [*name.split(), *shlex.split(BENCHMARKS[name]), "--iterations", str(ITERATIONS)]
+    report = json.loads(run.output_of([run.program, *words, "--json", "-"]))
+    return "warpfold " + shlex.join(words), ITERATIONS, nested(report["results"])
+
+
+def words_of_size(size):
+    """As --size takes it, in whole units."""
+    unit, power = max(((unit, power) for unit, power in measuring.UNITS.items() if size % (1 << power) == 0),
+                      key=lambda each: each[1])  # fmt: skip
+    return f"{size >> power}{unit}"
 
 
 def medians(seconds):
@@ -98,43 +110,47 @@ def medians(seconds):
 
 def rates(run):
     """The front page's: sums from files to results."""
-    measured = front_page.measure_rates(run.program, run.arguments.size, run.scratch,
-                                        run.arguments.repeats)  # fmt: skip
-    return f"jobs/front_page.py rates, {measuring.size_text(run.arguments.size)}", measured
+    size, repeats = run.arguments.size, run.arguments.repeats
+    measured = front_page.measure_rates(run.program, size, run.scratch, repeats)
+    command = ["jobs/measure_figures.py", "PROGRAM", run.arguments.name, "--parts", "rates", "--size",
+               words_of_size(size), "--repeats", str(repeats)]  # fmt: skip
+    return shlex.join(command), repeats, measured
+
+
+def compared(script, repeats, run, *words):
+    """The command, the repeats and the report of a script."""
+    words = [*map(str, words), "--repeats", str(repeats)]
+    return shlex.join([f"jobs/{script}", *words]), repeats, run.by_script(script, *words)
 
 
 def node(run):
     """Whole commands on all processors."""
-    pattern = "^(" + "|".join(NODE_TASKS) + ")$"
-    size = measuring.size_text(run.arguments.size // 2).replace(" ", "")[:-2]
-    words = ["--size", size, "--repeats", run.arguments.repeats, "--tasks", pattern,
-             *(["--backends", "cpu,auto"] if host.gpus() else [])]  # fmt: skip
-    report = run.by_script("whole_node.py", *words)
-    return shlex.join(["jobs/whole_node.py", *map(str, words)]), medians(report["seconds"])
+    backends = ["--backends", "cpu,auto"] if host.gpus() else []
+    command, repeats, report = compared("whole_node.py", run.arguments.repeats, run, "--size",
+                                        words_of_size(run.arguments.size // 2), "--tasks",
+                                        "^(" + "|".join(NODE_TASKS) + ")$", *backends)  # fmt: skip
+    return command, repeats, medians(report["seconds"])
 
 
 def large(run):
     """A compressed field larger than a GPU's memory share."""
-    words = ["--size", "48G", "--repeats", 2, "--tasks", "^gzip 1 MiB$", "--backends", "auto,cpu"]
-    report = run.by_script("whole_node.py", *words)
-    return shlex.join(["jobs/whole_node.py", *map(str, words)]), medians(report["seconds"])
+    command, repeats, report = compared("whole_node.py", 2, run, "--size", "48G", "--tasks", "^gzip 1 MiB$",
+                                        "--backends", "auto,cpu")  # fmt: skip
+    return command, repeats, medians(report["seconds"])
 
 
 def cupy(run):
-    words = ["--size", "256M", "--repeats", 11]
-    return "jobs/compare_cupy.py " + shlex.join(map(str, words)), run.by_script("compare_cupy.py", *words)
+    return compared("compare_cupy.py", CUPY_REPEATS, run, "--size", "256M")
 
 
 def tools(run):
-    words = ["--steps", run.arguments.steps, "--repeats", run.arguments.repeats]
-    report = run.by_script("compare_tools.py", *words)
-    return shlex.join(["jobs/compare_tools.py", *map(str, words)]), {
-        name: report[name] for name in ("steps", "versions", "seconds", "off")
-    }  # fmt: skip
+    command, repeats, report = compared("compare_tools.py", run.arguments.repeats, run, "--steps",
+                                        run.arguments.steps)  # fmt: skip
+    return command, repeats, {name: report[name] for name in ("steps", "versions", "seconds", "off")}
 
 
-PARTS = {**{name: benchmark(name) for name in BENCHMARKS}, "rates": rates, "node": node, "cupy": cupy,
-         "large": large, "tools": tools}  # fmt: skip
+PARTS = {**{name: functools.partial(benchmark, name) for name in BENCHMARKS}, "rates": rates, "node": node,
+         "cupy": cupy, "large": large, "tools": tools}  # fmt: skip
 OF_GPUS = (*BENCHMARKS, "rates", "cupy", "node", "large")
 OF_CORES = ("tools",)
 
@@ -152,21 +168,22 @@ def measure(arguments):
         started, load = time.monotonic(), os.getloadavg()[0]
         try:
             with tempfile.TemporaryDirectory(prefix="warpfold-figures-", dir=arguments.scratch) as scratch:
-                command, figures = PARTS[name](Measurement(arguments, pathlib.Path(scratch)))
-        except (OSError, subprocess.SubprocessError, SystemExit) as failure:
+                command, repeats, figures = PARTS[name](Measurement(arguments, pathlib.Path(scratch)))
+        except (Exception, SystemExit) as failure:
             failed.append(name)
-            print(f"{name}: {failure}", file=sys.stderr, flush=True)
+            print(f"{name}: {failure if isinstance(failure, SystemExit) else repr(failure)}", file=sys.stderr, flush=True)
             continue
         content["records"][name] = {
             "machine": host.facts(arguments.scratch),
             "command": command, "date": datetime.date.today().isoformat(), "version": program.version,
-            "commit": arguments.commit or provenance.commit(), "repeats": arguments.repeats,
+            "commit": arguments.commit or provenance.commit(), "repeats": repeats,
             "load_before": load, "figures": figures,
         }  # fmt: skip
         path.write_text(json.dumps(content, indent=1) + "\n")
         print(f"{name}: {time.monotonic() - started:.1f} s", flush=True)
-    if skipped:
-        print(f"skipped: {', '.join(skipped)}")
+    for what, names in (("skipped", skipped), ("failed", failed)):
+        if names:
+            print(f"{what}: {', '.join(names)}")
     print(path)
     return 1 if failed else 0
 
@@ -175,7 +192,7 @@ def names_of(text):
     names = text.split(",")
     unknown = [name for name in names if name not in PARTS]
     if unknown:
-        raise argparse.ArgumentTypeError(f"'{unknown[0]}' is no part; there are {', '.join(PARTS)}")
+        raise argparse.ArgumentTypeError(f"'{unknown[0]}' is not a part. Choose from {', '.join(PARTS)}")
     return names
 
 
@@ -193,7 +210,7 @@ def main():
                         help="of the inputs of `rates`, twice that of `node`; default: 8G")
     parser.add_argument("--steps", type=int, default=TOOLS_STEPS, help="of `tools`; default: 1035")
     parser.add_argument("--repeats", type=int, default=3, help="default: 3")
-    parser.add_argument("--commit", help="that the program was built of; default: this repository's")
+    parser.add_argument("--commit", help="commit the program was built from; default: this repository's")
     parser.add_argument("--scratch", default="/dev/shm", metavar="FOLDER", help="default: /dev/shm")
     parser.add_argument("--folder", type=pathlib.Path, default=FOLDER, help="default: jobs/figures")
     arguments = parser.parse_args()

@@ -74,6 +74,16 @@ def ranks_text(ranks):
     return count_text(ranks, "rank")
 
 
+def time_text(seconds):
+    unit, factor = ("s", 1) if seconds >= 0.1 else ("ms", 1e3) if seconds >= 1e-4 else ("us", 1e6)
+    return f"{seconds * factor:.4g} {unit}"
+
+
+def point_text(seconds, rate):
+    """A cell of a study's tables: the time, and bytes a second if there are any."""
+    return time_text(seconds) + (f", {rate * 1e-9:.4g} GB/s" if rate else "")
+
+
 def size_text(size):
     for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if size >= 1 << power:

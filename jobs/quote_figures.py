@@ -17,15 +17,17 @@ import re
 import sys
 import tomllib
 
-from measuring import ranks_text
+from measuring import point_text, ranks_text
 from scaling_study import figures
+from scaling_study.problem import Problem
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FIGURES = ROOT / "jobs" / "figures"
 BLOCK = re.compile(r"<!-- figures: (\w+) (\S+) -->\n(.*?)<!-- end of figures -->", re.DOTALL)
 REFERENCE = re.compile(r"\{([^|}]+)\|([^|}]+)\}")
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-STATED = re.compile(r"(?<![\w.])\d[\d.,]*(?: \w+ \d[\d.,]*)?\s(?:GB/s|ms|us|s)\b")
+UNITS = "[KMGT]i?B/s|ns|us|µs|ms|s|min|h|seconds?|minutes?|hours?"
+STATED = re.compile(rf"(?<![\w.])\d[\d.,]*(?:\s(?:\w+\s)?\d[\d.,]*)*\s(?:{UNITS})\b")
 
 
 class Wrong(Exception):
@@ -57,7 +59,11 @@ def value_of(path):
         record, *keys = keys
         found = record_of(machine_of(name), record)["figures"]
     for key in keys:
+        if not isinstance(found, dict) or key not in found:
+            raise Wrong(f"'{path}' of quotes.toml: there is no '{key}'")
         found = found[key]
+    if not isinstance(found, int | float):
+        raise Wrong(f"'{path}' of quotes.toml is not a number")
     return found * float(factor or 1)
 
 
@@ -67,17 +73,22 @@ def study_of(folder):
     for series in figures.series_of(figures.read_rows(ROOT / folder / "study.csv")):
         if not series.is_headline:
             continue
-        for point in series.points:
-            found.setdefault(series.quantity, {})[str(point.ranks)] = {
-                "seconds": point.seconds.median,
-                "rate": point.rate and point.rate.median,
-                "efficiency": point.efficiency and point.efficiency.median,
-            }
+        name = f"{series.workload}, {series.scaling}, {series.quantity}"
+        if name in found:
+            raise Wrong(f"{folder} has '{name}' twice")
+        found[name] = {str(point.ranks): {
+            "seconds": point.seconds.median,
+            "rate": point.rate and point.rate.median,
+            "efficiency": point.efficiency and point.efficiency.median,
+        } for point in series.points}  # fmt: skip
     return found
 
 
 def rendered(text):
-    return REFERENCE.sub(lambda each: format(value_of(each[1].strip()), each[2].strip()), text)
+    try:
+        return REFERENCE.sub(lambda each: format(value_of(each[1].strip()), each[2].strip()), text)
+    except ValueError as failure:
+        raise Wrong(f"'{text}' of quotes.toml: {failure}") from failure
 
 
 def markdown(header, rows):
@@ -91,8 +102,8 @@ def caption(record):
     gpus = [line.split(",")[0] for line in machine["gpus"]]
     devices = f"{len(gpus)} {gpus[0]} and " if gpus else ""
     note = f" {record['note']}" if "note" in record else ""
-    return (f"Measured on {record['date']} by warpfold {record['version']}. Machine: {devices}"
-            f"{machine['cores']} cores of {machine['processor']}.{note} Command:\n`{record['command']}`.")
+    return (f"Measured on {record['date']} by warpfold {record['version']}, commit {record['commit']}. "
+            f"Machine: {devices}{machine['cores']} cores of {machine['processor']}.{note} Command:\n`{record['command']}`.")
 
 
 def of_record(name, part):
@@ -111,12 +122,12 @@ def tools(name):
 
 def node(name):
     said, found = of_record(name, "node")
-    columns = [column for column in found["start"]]
-    rows = [[task, *(f"{each[column]:.2f}" if column in each else "" for column in columns)]
+    columns = list(found["start"])
+    rows = [[task, *(f"{each[column]:.3f}" if column in each else "" for column in columns)]
             for task, each in found.items() if task != "copy"]  # fmt: skip
     (threads, copied), = found["copy"].items()
     return (f"{said}\n\n{markdown(['seconds', *columns], rows)}\n\n"
-            f"A copy of the field by {threads} takes {copied:.2f} s.")
+            f"A copy of the field by {threads} takes {copied:.3f} s.")
 
 
 def ratio(kernels, kernel, what):
@@ -126,7 +137,8 @@ def ratio(kernels, kernel, what):
 def kernels(name):
     """Reductions and scans in GPU memory."""
     said, reductions = of_record(name, "bench reduce")
-    rows = []
+    said_of_scans, scans = of_record(name, "bench scan")
+    header, rows = ["", "GB/s", "of copy", "of CUB"], []
     for group, operations in reductions.items():
         if "to a value on the host" in group:
             continue
@@ -134,12 +146,13 @@ def kernels(name):
             if "fold" in each:
                 rows.append([f"{group}, {operation}", f"{each['fold']['GB/s']:.0f}",
                              ratio(each, "fold", "of copy"), ratio(each, "fold", "of CUB")])  # fmt: skip
-    for group, operations in of_record(name, "bench scan")[1].items():
+    reduced, rows = markdown(header, rows), []
+    for group, operations in scans.items():
         for operation, each in operations.items():
             rows += [[f"{group}, {operation} ({kernel})", f"{each[kernel]['GB/s']:.0f}",
                       ratio(each, kernel, "of copy"), ratio(each, kernel, "of CUB")]
                      for kernel in ("registers", "reproducible") if kernel in each]  # fmt: skip
-    return f"{said}\n\n{markdown(['', 'GB/s', 'of copy', 'of CUB'], rows)}"
+    return f"{said}\n\n{reduced}\n\n{said_of_scans}\n\n{markdown(header, rows)}"
 
 
 def cupy(name):
@@ -147,7 +160,7 @@ def cupy(name):
     rows = [[f"{task}, {kind}", f"{each['warpfold']:.0f}" if each["warpfold"] else "",
              f"{each['CuPy']:.0f}", f"{each['ratio']:.1f}" if each["ratio"] else ""]
             for kind, tasks in found.items() for task, each in tasks.items()]  # fmt: skip
-    return f"{said}\n\n{markdown(['', 'warpfold GB/s', 'CuPy GB/s', 'of CuPy'], rows)}"
+    return f"{said}\n\n{markdown(['', 'warpfold GB/s', 'CuPy GB/s', 'warpfold / CuPy'], rows)}"
 
 
 def two_gpus(name):
@@ -201,8 +214,7 @@ def study(folder):
         cells = []
         for each in ranks:
             point = points.get(each)
-            cells.append("" if point is None else f"{point['seconds'] * 1e3:.4g} ms"
-                         + (f", {point['rate'] * 1e-9:.4g} GB/s" if point["rate"] else ""))  # fmt: skip
+            cells.append("" if point is None else point_text(point["seconds"], point["rate"]))
         efficiency = points[ranks[-1]]["efficiency"] if ranks[-1] in points else None
         rows.append([series, *cells, f"{efficiency:.3f}" if efficiency else ""])
     return markdown(["", *(ranks_text(int(each)) for each in ranks), "efficiency"], rows)
@@ -211,9 +223,18 @@ def study(folder):
 TABLES = {each.__name__: each for each in (tools, node, kernels, cupy, two_gpus, many_gpus, study)}
 
 
+def table_of(name, source):
+    if name not in TABLES:
+        raise Wrong(f"'{name}' is not a table. Choose from {', '.join(TABLES)}")
+    try:
+        return TABLES[name](source)
+    except KeyError as missing:
+        raise Wrong(f"the figures of the table '{name} {source}' have no {missing}") from missing
+
+
 def with_tables(text):
     """A document's text with its tables as the figures have them."""
-    return BLOCK.sub(lambda each: f"<!-- figures: {each[1]} {each[2]} -->\n\n{TABLES[each[1]](each[2])}\n\n"
+    return BLOCK.sub(lambda each: f"<!-- figures: {each[1]} {each[2]} -->\n\n{table_of(each[1], each[2])}\n\n"
                      "<!-- end of figures -->", text)  # fmt: skip
 
 
@@ -281,8 +302,8 @@ def main():
                 path.write_text(now)
                 print(path.relative_to(ROOT))
         check_quotes(tomllib.loads((FIGURES / "quotes.toml").read_text()))
-    except Wrong as wrong:
-        print(f"quote_figures.py: error: {wrong}.", file=sys.stderr)
+    except (Wrong, Problem, OSError, tomllib.TOMLDecodeError) as wrong:
+        print(f"quote_figures.py: error: {str(wrong).removesuffix('.')}.", file=sys.stderr)
         return 1
     return 0
 

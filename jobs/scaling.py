@@ -86,7 +86,7 @@ def add_plan(parser):
                         help=f"what starts ranks, 'srun -n {{ranks}}'; default: '{plan.launcher}'")
     parser.add_argument("--share-gpu", action="store_true", default=None,
                         help="allow several ranks on one GPU")
-    parser.add_argument("--commit", help="that the program was built of; default: that of the "
+    parser.add_argument("--commit", help="commit the program was built from; default: that of the "
                         "repository which this script lies in")
     parser.add_argument("--scratch", metavar="FOLDER",
                         help="for datasets, which are removed in the end; seen by all hosts. "
@@ -122,7 +122,7 @@ def add_node(commands):
     parser.add_argument("--launcher", metavar="COMMAND", default=plan.launcher,
                         help=f"what starts ranks; default: '{plan.launcher}'")
     parser.add_argument("--share-gpu", action="store_true", help="allow several ranks on one GPU")
-    parser.add_argument("--commit", help="that the program was built of; default: this repository's")
+    parser.add_argument("--commit", help="commit the program was built from; default: this repository's")
     parser.add_argument("--scratch", metavar="FOLDER", default=plan.scratch,
                         help="for datasets, which are removed in the end; default: %(default)s")
     parser.add_argument("--machine", metavar="FILE", default=str(NETWORK),
@@ -257,22 +257,22 @@ def study_node(arguments):
         raise Problem(f"'{unknown.pop()}' is not a backend. Choose from {', '.join(node.BACKENDS)}.")
     common = Plan(ranks=tuple(arguments.ranks), repeats=arguments.repeats, launcher=arguments.launcher,
                   share_gpu=arguments.share_gpu, scratch=arguments.scratch)  # fmt: skip
-    parts = list(node.parts_of(common, arguments.backends, arguments.bytes))
+    path = pathlib.Path(arguments.study)
+    parts = list(node.parts_of(common, arguments.backends, arguments.bytes,
+                               node.inputs_of(path, arguments.scratch)))  # fmt: skip
     for part in parts:
         part.plan.checked()
-    path = pathlib.Path(arguments.study)
     program = provenance.program_at(arguments.program)
     facts = {"commit": arguments.commit or provenance.commit(),
              "machine": provenance.machine_of(arguments.scratch)}
     command = shlex.join(["jobs/scaling.py", *sys.argv[1:]])
 
-    def run_part(part, plan):
+    def run_part(part):
         print(f"== {part.name}", file=sys.stderr)
-        folder = Folder.begin(path / part.name, sized(plan, program), program,
-                              {**facts, "command": command})  # fmt: skip
-        make_runs(folder, program, list(plan.ranks), facts, arguments.timeout)
+        folder = Folder.begin(path / part.name, part.plan, program, {**facts, "command": command})
+        make_runs(folder, program, list(part.plan.ranks), facts, arguments.timeout)
 
-    node.make(path, parts, arguments.scratch, run_part)
+    node.make(path, parts, program, run_part)
     for part in parts:
         arguments.study = path / part.name
         collect(arguments)

@@ -57,6 +57,14 @@ class Times:
     def of(values):
         return Times(statistics.median(values), min(values), max(values), *median_interval(values)[:2])
 
+    def relative_to(self, base):
+        """The ends over the other ends of the base, as both vary."""
+        return Times(self.median / base.median, self.least / base.most, self.most / base.least,
+                     self.low / base.high, self.high / base.low)  # fmt: skip
+
+    def times(self, factor):
+        return Times(*(value * factor for value in dataclasses.astuple(self)))
+
     def over(self, dividend):
         """What `dividend` is over each: the least time makes the greatest."""
         return Times(*(dividend / value for value in
@@ -152,7 +160,7 @@ def grouped(rows, *columns):
 
 
 def point_of(rows, base):
-    """`base` is the least number of ranks and its median rate; None at that number itself."""
+    """`base` is the least number of ranks and its rate; None at that number itself."""
     first = rows[0]
     ranks = int(first["ranks"])
     seconds = Times.of([float(row["seconds"]) for row in rows])
@@ -163,9 +171,10 @@ def point_of(rows, base):
     rate = seconds.over(moved) if moved else None
     speedup = efficiency = None
     if rate:
-        base_ranks, base_rate = base or (ranks, rate.median)
-        speedup = Times(*(value / base_rate * base_ranks for value in dataclasses.astuple(rate)))
-        efficiency = Times(*(value / ranks for value in dataclasses.astuple(speedup)))
+        # Its own base is no other measurement: the ratio is 1.
+        base_ranks, ratio = (base[0], rate.relative_to(base[1])) if base else (ranks, Times(*[1.0] * 5))
+        speedup = ratio.times(base_ranks)
+        efficiency = speedup.times(1 / ranks)
     return Point(ranks, int(first["hosts"]), int(first["gpus"]), int(cores) if cores else None,
                  len(rows), median_interval([float(row["seconds"]) for row in rows])[2],
                  middle.get("bottleneck") or "", seconds,
@@ -189,7 +198,7 @@ def series_of(rows):
         by_ranks = grouped(members, "ranks")
         points = []
         for _, same in sorted(by_ranks.items(), key=lambda each: int(each[0][0])):
-            base = (points[0].ranks, points[0].rate.median) if points and points[0].rate else None
+            base = (points[0].ranks, points[0].rate) if points and points[0].rate else None
             points.append(point_of(same, base))
         found.append(Series(workload, scaling, quantity, tuple(points)))
     return found

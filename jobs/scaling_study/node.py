@@ -3,12 +3,13 @@
 import contextlib
 import dataclasses
 import hashlib
+import itertools
 import pathlib
 import shutil
 
-from measuring import size_text
+from measuring import point_text, size_text
 
-from .figures import grouped, read_rows, series_of
+from .figures import read_rows, series_of
 from .folder import Folder
 from .plan import Plan, runs_of
 from .problem import Problem
@@ -19,6 +20,7 @@ BYTES = 64 << 30  # of the compressed elements; the contiguous ones are a quarte
 MOST_IN_MEMORY = 4 << 30  # of a rank's array
 FROM_GZIP = ("reduce", "reduce --axis 0 --ops mean", "reduce --by labels --ops mean")
 DATASET = "field"
+PLANE_BYTES = 4 << 20  # the fields of whole_node.py have whole planes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,8 +33,8 @@ class Part:
     source: str | None = None
 
 
-def parts_of(common, backends, size):
-    """All studies; `common` has what their plans share."""
+def parts_of(common, backends, size, inputs):
+    """All studies; `common` has what their plans share, `inputs` is the folder of the datasets."""
     on_gpu, in_memory = "cuda" in backends, min(MOST_IN_MEMORY, size // 4)
     for kind in ("f32", "f64") if on_gpu else ("f32",):
         workloads = ("bench collectives",) * on_gpu + ("bench combine",) * (kind == "f32")
@@ -45,53 +47,58 @@ def parts_of(common, backends, size):
     ):
         for backend in backends:
             raw = ("bench ingest",) * (source == "contiguous" and backend != "auto")
-            plan = dataclasses.replace(common, workloads=workloads + raw, scalings=("strong",),
-                                       bytes=bytes_, backend=backend)  # fmt: skip
-            yield Part(f"{source}-{backend}", f"{size_text(bytes_)} of f32, {title}, by `{backend}`",
+            whole = max(1, bytes_ // PLANE_BYTES) * PLANE_BYTES
+            plan = dataclasses.replace(common, workloads=workloads + raw, scalings=("strong",), bytes=whole,
+                                       backend=backend, file=f"{inputs / source}.h5::{DATASET}")  # fmt: skip
+            yield Part(f"{source}-{backend}", f"{size_text(whole)} of f32, {title}, by `{backend}`",
                        plan, source)  # fmt: skip
 
 
-@contextlib.contextmanager
-def inputs(folder, scratch):
-    """A folder for inputs, the same one in each attempt, so that plans agree; removed in the end."""
+def inputs_of(folder, scratch):
+    """The folder for inputs, the same one in each attempt, so that plans agree."""
     name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:12]
-    path = pathlib.Path(scratch) / f"warpfold-study-node-{name}"
-    path.mkdir(exist_ok=True)
+    return pathlib.Path(scratch) / f"warpfold-study-node-{name}"
+
+
+@contextlib.contextmanager
+def input_of(plan, source):
+    """Makes the dataset that a plan names, which is removed in the end."""
+    if source is None:
+        yield
+        return
+    from whole_node import make_input  # needs h5py
+
+    folder = pathlib.Path(plan.file).parent
+    folder.mkdir(exist_ok=True)
     try:
-        yield path
+        yield make_input(source, folder, plan.bytes)
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def is_finished(folder, part):
+def is_finished(folder, part, program):
+    """Raises a Problem where the part was begun by another plan or program."""
     if not Folder.is_begun(folder / part.name):
         return False
     study = Folder(folder / part.name)
+    study.refuse_another(part.plan, program)
     return all(map(study.is_done, runs_of(study.plan)))
 
 
-def make(folder, parts, scratch, run_part):
-    """Makes each input once, and calls run_part(part, its plan) on each part that isn't finished."""
-    with inputs(folder, scratch) as made:
-        for (source,), members in grouped(map(dataclasses.asdict, parts), "source").items():
-            names = {each["name"] for each in members}
-            left = [part for part in parts if part.name in names and not is_finished(folder, part)]
-            file = None
-            if source and left:
-                from whole_node import make_input  # needs h5py
-
-                file = make_input(source, made, left[0].plan.bytes)
-            for part in left:
-                plan = part.plan if file is None else dataclasses.replace(part.plan,
-                                                                          file=f"{file}::{DATASET}")
-                run_part(part, plan)
-            if file:
-                file.unlink()
+def make(folder, parts, program, run_part):
+    """Makes each input once, and calls run_part(part) on each part that isn't finished."""
+    left = [part for part in parts if not is_finished(folder, part, program)]
+    for source, members in itertools.groupby(left, lambda part: part.source):
+        first, *others = members
+        with input_of(first.plan, source):
+            for part in (first, *others):
+                run_part(part)
 
 
 def refuse_different(folder, parts):
-    """The same bits by all backends, as each study has them at all numbers of ranks."""
-    found = {}
+    """The same bits by all backends, as each study has them at all numbers of ranks. Counts the tasks that
+    several backends have."""
+    found, compared = {}, set()
     for part in parts:
         for row in read_rows(folder / part.name / "study.csv"):
             if row["result"]:
@@ -101,14 +108,9 @@ def refuse_different(folder, parts):
                     raise Problem(f"DIFFERENT: {row['workload']} has different results in {name} and "
                                   f"{part.name}. The study has failed, as results have to be the same "
                                   "bits by all backends.")
-    return len(found)
-
-
-def cell_of(point):
-    time = f"{point.seconds.median:.3f} s" if point.seconds.median >= 0.1 else (
-        f"{point.seconds.median * 1e3:.3f} ms" if point.seconds.median >= 1e-4
-        else f"{point.seconds.median * 1e6:.1f} us")  # fmt: skip
-    return time + (f", {point.rate.median * 1e-9:.1f} GB/s" if point.rate else "")
+                if name != part.name:
+                    compared.add(key)
+    return len(compared)
 
 
 def table_of(all_series):
@@ -118,7 +120,8 @@ def table_of(all_series):
     lines = ["| | " + " | ".join(f"{each}{SHARED * (each in shared)}" for each in ranks)
              + " | efficiency | limited by |", "|---" * (len(ranks) + 3) + "|"]  # fmt: skip
     for series in all_series:
-        at = {point.ranks: cell_of(point) for point in series.points}
+        at = {point.ranks: point_text(point.seconds.median, point.rate and point.rate.median)
+              for point in series.points}  # fmt: skip
         last = series.points[-1]
         efficiency = f"{last.efficiency.median:.3f}" if last.efficiency else ""
         cells = [f"{series.workload}, {series.quantity}", *(at.get(each, "") for each in ranks),
@@ -173,8 +176,9 @@ def report(folder, parts, command, model_of):
         "```sh", command, "```", "",
         "Columns are numbers of ranks. Times are medians. `limited by` is what the program reports of",
         "the median run with the most ranks. An asterisk marks more ranks than cores.", "",
-        f"Results of {compared} tasks were the same bits by all backends and numbers of ranks.", "",
     ]  # fmt: skip
+    if compared:
+        text += [f"Results of {compared} tasks were the same bits by all backends and numbers of ranks.", ""]
     for part in parts:
         text += [f"## {part.name}", "", f"{part.title}.", "",
                  table_of([each for each in series_of(rows[part.name]) if shown(each)]), ""]  # fmt: skip

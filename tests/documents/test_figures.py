@@ -12,6 +12,7 @@ from documents import ROOT
 sys.path.insert(0, str(ROOT / "jobs"))
 
 import quote_figures  # noqa: E402
+from scaling_study import figures  # noqa: E402
 
 MACHINES = sorted(path for path in (ROOT / "jobs/figures").glob("*.json") if path.stem != "prefixes")
 
@@ -53,7 +54,9 @@ def test_cells_are_the_values_of_the_files():
 
 @pytest.mark.parametrize(
     "text, figures",
-    [("It takes 3.0 s.", ["3.0 s"]), ("35.5, 46.6 and 48.8 GB/s", ["46.6 and 48.8 GB/s"]),
+    [("It takes 3.0 s.", ["3.0 s"]), ("35.5, 46.6 and 48.8 GB/s", ["35.5, 46.6 and 48.8 GB/s"]),
+     ("3 min, 5 h, 7 TB/s, 4 GiB/s", ["3 min", "5 h", "7 TB/s", "4 GiB/s"]),
+     ("2 seconds or 3.3 µs", ["2 seconds", "3.3 µs"]),
      ("from 5 ms to 20 us", ["5 ms", "20 us"]), ("1,024 GPUs, 16 cores, 2 spaces", []),
      ("`warpfold ... 1.92 GB/s`\n```\n5 s\n```\n", []), ("at 40 GB/s of elements", ["40 GB/s"])],
 )  # fmt: skip
@@ -72,7 +75,8 @@ def known(**document):
 
 
 def test_a_figure_that_differs_is_an_error():
-    quote = "One GPU reaches {jobs/examples/h200/files-16G: statistics (warpfold): 1: rate * 1e-9 | .2f} GB/s"
+    series = "jobs/examples/h200/files-16G: bench ingest, strong, statistics (warpfold)"
+    quote = f"One GPU reaches {{{series}: 1: rate * 1e-9 | .2f}} GB/s"
     with pytest.raises(quote_figures.Wrong, match=r"does not state 'One GPU reaches 46.59 GB/s'"):
         quote_figures.check_quotes(known(quotes=[quote]))
     with pytest.raises(quote_figures.Wrong, match=r"no longer states 'It takes 7 s'"):
@@ -81,6 +85,35 @@ def test_a_figure_that_differs_is_an_error():
         quote_figures.check_quotes(known())
     with pytest.raises(quote_figures.Wrong, match="there is no heading 'Nothing'"):
         quote_figures.check_quotes(known(sections=["Nothing"]))
+
+
+@pytest.mark.parametrize(
+    "reference, error",
+    [("two_cores: tools: seconds: no", "'no'"), ("two_cores: tools: seconds", "is not a number"),
+     ("none: tools: steps", "there is no jobs/figures/none.json"), ("two_cores: no: steps", "no figures of 'no'")],
+)  # fmt: skip
+def test_a_reference_to_nothing_is_one_error(reference, error):
+    with pytest.raises(quote_figures.Wrong, match=error):
+        quote_figures.check_quotes(known(quotes=[f"{{{reference} | .1f}}"]))
+
+
+def test_a_wrong_format_or_table_is_one_error():
+    with pytest.raises(quote_figures.Wrong, match="quotes.toml: "):
+        quote_figures.check_quotes(known(quotes=["{two_cores: tools: steps | nothing}"]))
+    for table, error in (("none two_cores", "is not a table. Choose from tools"),
+                         ("many_gpus two_cores", "no figures of")):  # fmt: skip
+        with pytest.raises(quote_figures.Wrong, match=error):
+            quote_figures.with_tables(f"<!-- figures: {table} -->\n<!-- end of figures -->")
+
+
+def test_series_of_a_study_are_distinguished(monkeypatch):
+    """Reductions and scans have whole runs; the same series twice is an error."""
+    study = "jobs/examples/h100/ranks"
+    assert {"reduce, weak, whole run", "scan, weak, whole run"} <= set(quote_figures.study_of(study))
+    series = figures.series_of(figures.read_rows(ROOT / study / "study.csv"))
+    monkeypatch.setattr(figures, "series_of", lambda rows: series * 2)
+    with pytest.raises(quote_figures.Wrong, match="twice"):
+        quote_figures.study_of(study)
 
 
 def test_a_table_that_differs_is_written_again():

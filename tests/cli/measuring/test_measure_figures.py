@@ -14,8 +14,21 @@ JOBS = support.ROOT / "jobs"
 sys.path.insert(0, str(JOBS))
 
 
+SCRIPT = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+import measure_figures
+
+def failing(run):
+    raise KeyError("nothing")
+
+measure_figures.PARTS["large"] = failing
+sys.exit(measure_figures.main())
+"""
+
+
 def measured(folder, *options, code=0):
-    words = [sys.executable, JOBS / "measure_figures.py", support.program(), "here", "--folder", folder / "figures",
+    words = [sys.executable, "-c", SCRIPT, JOBS, support.program(), "here", "--folder", folder / "figures",
              "--scratch", folder, "--repeats", 1, *options]  # fmt: skip
     outcome = subprocess.run(list(map(str, words)), capture_output=True, text=True,
                              env=support.ENVIRONMENT, timeout=300)  # fmt: skip
@@ -25,16 +38,17 @@ def measured(folder, *options, code=0):
 
 
 def test_records_are_added_to_others(folder):
-    """A part that fails, here for want of a GPU, keeps others from nothing."""
+    """A part that fails, whatever the reason, does not stop the others."""
     kept = {"command": "another"}
     (folder / "figures").mkdir()
     (folder / "figures" / "here.json").write_text(json.dumps({"records": {"tools": kept}}))
-    outcome, content = measured(folder, "--parts", "bench labels,node", "--size", "16M", "--commit", "abc", code=1)
-    assert "bench labels: measure_figures.py: error: " in outcome.stderr
+    outcome, content = measured(folder, "--parts", "large,node", "--size", "25M", "--commit", "abc", code=1)
+    assert "large: KeyError('nothing')" in outcome.stderr and "failed: large" in outcome.stdout
     assert list(content["records"]) == ["tools", "node"]
     assert content["records"]["tools"] == kept
     node = content["records"]["node"]
-    assert node["command"].startswith("jobs/whole_node.py --size 8M --repeats 1 --tasks ")
+    assert node["command"].startswith("jobs/whole_node.py --size 12800K --tasks ")
+    assert node["command"].endswith(" --repeats 1")
     assert 0 < node["machine"]["cores"] <= os.cpu_count()
     assert (node["commit"], node["repeats"]) == ("abc", 1)
     assert node["version"] in support.run("--version").stdout
@@ -46,6 +60,24 @@ def test_records_are_added_to_others(folder):
 def row(group, kernel, median, rate, check="right"):
     return {"group": group, "operation": "sum", "kernel": kernel, "check": check, "GB/s": rate, "of_copy": 0.5,
             "of_cub": None, "of_plain": None, "seconds": median and {"median": median}}  # fmt: skip
+
+
+def test_sizes_and_repeats_are_those_of_commands():
+    import measure_figures
+
+    sizes = {3 << 29: "1536M", 3 << 30: "3G", 1 << 9: "512", 5 << 10: "5K"}
+    assert {size: measure_figures.words_of_size(size) for size in sizes} == sizes
+
+    class Run:
+        program = "warpfold"
+        output_of = staticmethod(lambda words: json.dumps({"results": []}))
+        by_script = staticmethod(lambda name, *words: {"name": name, "words": words})
+
+    command, repeats, _ = measure_figures.benchmark("bench labels", Run)
+    assert command.endswith(f"--iterations {repeats}") and repeats == 9
+    command, repeats, report = measure_figures.cupy(Run)
+    assert command == f"jobs/compare_cupy.py --size 256M --repeats {repeats}" and repeats == 11
+    assert report["words"] == ("--size", "256M", "--repeats", "11")
 
 
 def test_rows_of_benchmarks():

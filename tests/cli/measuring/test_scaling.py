@@ -387,7 +387,12 @@ def test_efficiency_of_a_strong_study():
     assert second.seconds == figures.Times(2.5, 2.0, 8.0, 2.0, 8.0)
     assert second.rate == figures.Times(64 / 2.5, 64 / 8, 64 / 2, 64 / 8, 64 / 2)
     assert second.speedup.median == 4.0 / 2.5 * 2
-    assert second.efficiency == figures.Times(0.8, 0.25, 1.0, 0.25, 1.0)
+    assert first.efficiency == figures.Times(1.0, 1.0, 1.0, 1.0, 1.0)
+    # Rates of 2 ranks: 64 / 5 to 64 / 3; of 4 ranks: 64 / 8 to 64 / 2.
+    ends = pytest.approx((8 / (64 / 3) / 2, 32 / (64 / 5) / 2))
+    assert (second.efficiency.low, second.efficiency.high) == ends
+    assert (second.efficiency.least, second.efficiency.most) == ends
+    assert second.efficiency.median == 0.8
 
 
 def test_efficiency_of_a_weak_study():

@@ -95,6 +95,23 @@ def test_what_was_measured_is_not_measured_again_and_other_results_fail(node):
     }
 
 
+@pytest.mark.parametrize(
+    "options, difference",
+    [(("--repeats", 2), "repeats: 1 there, 2 wanted"), (("--bytes", "32M"), "bytes: "),
+     (("--program", "other"), "program file: sha256 ")],
+)  # fmt: skip
+def test_a_finished_study_of_other_options_or_builds_is_refused(node, folder, options, difference):
+    if options[0] == "--program":
+        other = folder / "other"
+        other.write_bytes(support.pathlib.Path(support.program()).read_bytes() + b"\0")
+        other.chmod(0o755)
+        options = ("--program", other)
+    before = {path: path.stat().st_mtime_ns for path in (node / "node").glob("*/*")}
+    refused(scaling(*words_of(node), *options), "is another one: ", difference, "mixes neither plans nor builds")
+    assert {path: path.stat().st_mtime_ns for path in (node / "node").glob("*/*")} == before
+    assert list((node / "scratch").iterdir()) == []
+
+
 def test_wrong_usage_is_one_line(folder):
     refused(scaling(*words_of(folder), "--backends", "gpu"), "'gpu' is not a backend. Choose from cuda, auto, cpu.")
     refused(scaling(*words_of(folder), "--ranks", "2,1"), "--ranks is not an ascending list")
