@@ -9,7 +9,7 @@
 
 namespace warpfold::cuda::kernels {
 
-/// Nothing in place of sums that take tiles of few orders in less time than bins.
+/// In place of sums that take tiles of few orders in less time than bins.
 struct NoFastSums {
   static constexpr std::uint32_t flush_tiles = std::uint32_t{1} << 31;
 };
@@ -69,7 +69,7 @@ class BinnedSums : public SumsWithoutWindow<T> {
   }
 
   /// Adds the sums to the block's. By all threads of the block.
-  __device__ void flush() {
+  __device__ void flush(Accumulator&) {
     if constexpr (has_fast) fast_.flush(bins_, block_);
     bins_.flush();
     __syncthreads();

@@ -11,15 +11,10 @@
 
 namespace warpfold::cuda::kernels {
 
-/// Bytes of a block's shared memory: what kernels may use unasked, what all GPUs have that run code
-/// for compute capability 7.x, and what those have that run code for later ones.
-inline constexpr int usual_shared_bytes = 48 << 10;
+/// Bytes of a block's shared memory: what all GPUs have that run code for compute capability 7.x,
+/// and what those have that run code for later ones.
 inline constexpr int small_shared_bytes = 64 << 10;
 inline constexpr int large_shared_bytes = 96 << 10;
-
-/// Bytes of it before dynamic_shared(), at most.
-inline constexpr int static_shared_bytes =
-    static_cast<int>((sizeof(BlockTotals) + sizeof(ReduceShare) + 1023) / 1024 * 1024);
 
 /// A thread's exact sums without FP64 arithmetic: integers in shared memory, one set for each 16
 /// binary orders. A set takes a significand times 2^0 to 2^15 of its unit. Where not all orders
@@ -32,14 +27,12 @@ class Bins {
   static constexpr int significand = Words::words == 2 ? 53 : 24;
   static constexpr int copies = needs.squares ? 8 : 16;
 
-  /// Nothing in place of a part: a type of its own, as two members of one type would take room.
-  template <class Part>
-  struct Without {};
+  struct Nothing {};
   using FarSum = FarDigits<Words::fields, significand, copies>;
   using FarSquares =
       FarDigits<2 * Words::fields, 2 * significand, needs.squares ? copies / 2 : copies>;
   template <bool Needed, class Part>
-  using If = std::conditional_t<Needed, Part, Without<Part>>;
+  using If = std::conditional_t<Needed, Part, Nothing>;
 
   struct Far {
     FarSum sum;
@@ -62,12 +55,9 @@ class Bins {
     [[no_unique_address]] If<needs.squares, SquareRow> squares;
   };
 
-  /// A thread meets the same banks of shared memory in all bins, so that no two collide.
-  static_assert(sizeof(Row) % (sizeof(std::uint32_t) * warp::lanes) == 0);
-
   static constexpr int all_bins = Words::fields / bin_orders;
-  static constexpr int room = (needs.squares ? SharedBytes : usual_shared_bytes) -
-                              static_shared_bytes - static_cast<int>(sizeof(Far));
+  static constexpr int room = (needs.squares ? SharedBytes : 48 << 10) -
+                              static_cast<int>(sizeof(BlockTotals) + sizeof(Far));
   static constexpr int most_bins = room / static_cast<int>(sizeof(Row));
   static constexpr int bins = most_bins < all_bins ? most_bins : all_bins;
   static constexpr bool all_orders = bins == all_bins;
@@ -80,7 +70,7 @@ class Bins {
     [[no_unique_address]] If<!all_orders, Far> far;
   };
 
-  /// Tiles from one settle() to the next, so few that digits do not overflow.
+  /// How often settle() comes: before digits overflow.
   static constexpr std::uint32_t settle_tiles =
       all_orders ? std::uint32_t{1} << 10 : FarSquares::most_of_thread / Tile::size;
 
@@ -125,8 +115,7 @@ class Bins {
       add<false>(tile);
   }
 
-  /// Adds units of 2^exponent, below 2^38 of them, to the bins of sums, which have all orders.
-  /// Units of f16 may lie 6 orders above the last bin's, where they stay below 2^60 of its own.
+  /// Adds units of 2^exponent to the bins of sums, which have all orders.
   __device__ void add_units(std::int64_t units, int exponent) {
     static_assert(all_orders && Words::words == 1);
     const int place = exponent - Words::lowest;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -27,8 +26,9 @@ class AtomicLimbs {
 
 inline constexpr int reduce_warps = reduce_threads / warp::lanes;
 
-/// The most elements a block reduces in one launch. Its threads add sums to a limb of the block
-/// less than twice an element, less than 1.5 * 2^32 each time: a limb stays below 2^62.
+/// The most elements a block reduces in one launch. Each adds twice at most to a limb of the block,
+/// less than 1.5 * 2^32 each time, and what threads settle and flush adds far less often: a limb
+/// stays below 2^62.
 inline constexpr std::uint64_t max_block_elements = std::uint64_t{1} << 28;
 
 /// One launch's part of a reduction, as its blocks see it: vectors of 16 bytes and what is left of
@@ -308,15 +308,9 @@ class BlockResult {
     return {taken(place, none.key), taken(place + 1, none.index), taken(place + 2, none.bits)};
   }
 
-  /// Returns a word that another block publishes, as it is now.
-  __device__ PublishedWord collected(unsigned block, unsigned place) const {
-    return std::bit_cast<PublishedWord>(
-        load_relaxed(reinterpret_cast<const ulonglong2*>(&share_.collected[block].word[place])));
-  }
-
   __device__ std::uint64_t awaited(unsigned block, unsigned place) const {
     PublishedWord word{};
-    while (!word.is_of(share_.epoch)) word = collected(block, place);
+    while (!word.is_of(share_.epoch)) word = load_whole(&share_.collected[block].word[place]);
     return word.value();
   }
 
@@ -332,7 +326,7 @@ class BlockResult {
       for (unsigned b = 0; b < max_collected_blocks - 1; ++b) {
         if (b >= others || words[b].is_of(share_.epoch)) continue;
         missing = true;
-        words[b] = collected(b, place);
+        words[b] = load_whole(&share_.collected[b].word[place]);
       }
     }
 #pragma unroll
@@ -342,14 +336,10 @@ class BlockResult {
 
   /// Stores a word of the result.
   __device__ void store(unsigned place, std::uint64_t value) const {
-    const PublishedWord word = PublishedWord::of(value, share_.epoch);
     if (to_ == nullptr)
       total_[place] = value;
-    else if (to_ == share_.published)
-      store_to_host(&to_->word[place], word);
     else
-      store_relaxed(reinterpret_cast<ulonglong2*>(&to_->word[place]),
-                    std::bit_cast<ulonglong2>(word));
+      store_to_host(&to_->word[place], PublishedWord::of(value, share_.epoch));
   }
 
   __device__ void store(unsigned place, const Extremum& extremum) const {
@@ -395,7 +385,7 @@ __device__ bool add_as_last(const ReduceShare& share, BlockTotals& block) {
   return block.last;
 }
 
-/// Publishes the block's totals; the last one completes them. By all threads.
+/// Hands the block's totals over; the last one completes them. By all threads.
 template <ReduceNeeds needs>
 __device__ void finish_block(const ReduceShare& share, BlockTotals& block) {
   if (share.collected != nullptr || add_as_last<needs>(share, block))

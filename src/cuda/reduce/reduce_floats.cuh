@@ -355,7 +355,7 @@ class FloatSums {
   }
 
   /// Adds the sums of warps to the block's. By all threads of the block.
-  __device__ void flush() {
+  __device__ void flush(Accumulator&) {
     __syncthreads();
     const int thread = static_cast<int>(threadIdx.x);
     const int group = thread / warp::lanes;

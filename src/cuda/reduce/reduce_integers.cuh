@@ -79,7 +79,7 @@ class IntegerSums : public SumsWithoutWindow<T> {
   }
 
   /// Adds the sums to the total. Called by all threads of the block, after settle().
-  __device__ void flush() {
+  __device__ void flush(Accumulator&) {
     if constexpr (needs.sum) {
       const Signed sum = warp::reduce(sum_, warp::Plus{});
       if (warp::lane() == 0) {

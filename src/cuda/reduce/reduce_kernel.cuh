@@ -99,7 +99,7 @@ class ThreadReduce {
   }
 
   __device__ void flush() {
-    sums_.flush();
+    sums_.flush(share_.whole().totals->total);
     if constexpr (needs.extrema) {
       const BlockExtrema best = best_of_block(extrema_.in(share_), block_.warp_extrema);
       if (threadIdx.x == 0) share_.whole().block_extrema[blockIdx.x] = best;
@@ -219,27 +219,17 @@ __global__ void __launch_bounds__(reduce_threads,
 template <class T, ReduceNeeds needs, class Way, class Kernel>
 std::size_t shared_bytes(Kernel* kernel) {
   constexpr const char* action = "preparing the reduction for this GPU";
-  using Small = typename Sums<T, needs, Way, small_shared_bytes>::Shared;
-  using Large = typename Sums<T, needs, Way, large_shared_bytes>::Shared;
-  static_assert(static_shared_bytes + sizeof(Small) <= small_shared_bytes &&
-                static_shared_bytes + sizeof(Large) <= large_shared_bytes);
-  if constexpr (static_shared_bytes + sizeof(Large) <= usual_shared_bytes) {
-    static_assert(sizeof(Small) == sizeof(Large));
-    return sizeof(Large);
-  } else {
-    thread_local int prepared_device = -1;
-    thread_local std::size_t bytes = 0;
-    const int device = current_device();
-    if (device == prepared_device) return bytes;
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, kernel), action);
-    bytes = attributes.ptxVersion < 80 ? sizeof(Small) : sizeof(Large);
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(bytes)),
-          action);
-    prepared_device = device;
-    return bytes;
-  }
+  constexpr std::size_t usual = (std::size_t{48} << 10) - sizeof(BlockTotals);
+  std::size_t bytes = sizeof(typename Sums<T, needs, Way, large_shared_bytes>::Shared);
+  if (bytes <= usual) return bytes;
+  cudaFuncAttributes attributes{};
+  check(cudaFuncGetAttributes(&attributes, kernel), action);
+  if (attributes.ptxVersion < 80)
+    bytes = sizeof(typename Sums<T, needs, Way, small_shared_bytes>::Shared);
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(bytes)),
+        action);
+  return bytes;
 }
 
 /// visit(kernel, bytes of dynamic shared memory) for these needs on the current device.

@@ -72,7 +72,7 @@ class NonFiniteCounts : public SumsWithoutWindow<T> {
 
   __device__ void add(const ThreadTile<T>&) {}
   __device__ void settle(const ThreadShare<T>&) {}
-  __device__ void flush() { __syncthreads(); }
+  __device__ void flush(Accumulator&) { __syncthreads(); }
 
  private:
   BlockTotals& block_;

@@ -82,8 +82,8 @@ struct alignas(8 * Count) Words64 {
   std::int64_t word[Count];
 };
 
-/// A sum of elements of type T as integers that need no carries: of the lower words and of the
-/// rest. Each adds 2^46 at most, so that a word of most_elements and two tiles is below 2^63.
+/// A sum of elements of type T, below 2^16 of them, as integers that need no carries: of the lower
+/// words and of the rest.
 template <class T>
 struct ElementSum : Words64<FloatWords<T>::words> {
   static constexpr int words = FloatWords<T>::words;
