@@ -18,7 +18,7 @@ from .table import WHOLE_RUN  # noqa: E402
 
 # Okabe and Ito's, which those who don't see red and green apart tell from each other.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# What moves no data has a grey of its own, and hatches.
+# Greys and hatches of stages that move no data.
 GREYS = {START: ("0.85", ""), START_MPI: ("0.7", "//"), "start GPU": ("0.55", ""),
          "open": ("0.8", "xx"), "reserve": ("0.65", ".."), "sync": ("0.4", "\\\\"),
          "finish": ("0.5", "++")}  # fmt: skip

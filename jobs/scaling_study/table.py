@@ -15,7 +15,7 @@ from .problem import Problem
 COLUMNS = ("workload", "scaling", "ranks", "hosts", "gpus", "repeat", "bytes", "quantity",
            "threads", "seconds", "waiting", "stage_bytes", "result", "commit", "version", "build",
            "mpi", "devices", "host_names", "started", "command")  # fmt: skip
-# Of the machine; studies of earlier versions lack them.
+# Columns of the machine; studies of earlier versions lack them.
 MACHINE_COLUMNS = ("processor", "processor_clocks", "cores", "memory_bytes", "file_system", "gpu_facts",
                    "binding", "bottleneck")  # fmt: skip
 WHOLE_RUN = "whole run"

@@ -29,14 +29,8 @@ __device__ void sum_at_full_width(std::uint32_t round) {
   BlockMemoryOf<Layout>& shared = BlockMemoryOf<Layout>::own();
   auto& memory = shared.segment[warp::index()];
   typename Layout::InBits value[Layout::lane_elements];
-#pragma unroll
-  for (int j = 0; j < Layout::in_vectors; ++j) {
-    const auto elements = std::bit_cast<typename Layout::InElements>(
-        memory.slot[round % slot_rounds].at(warp::lane() * Layout::in_vectors + j));
-#pragma unroll
-    for (int k = 0; k < Layout::in_count; ++k)
-      value[j * Layout::in_count + k] = elements.element[k];
-  }
+  load_lane<Layout>(memory.slot[round % slot_rounds], value,
+                    [](typename Layout::InBits bits) { return bits; });
   WarpSuperaccumulator sum{};
   while (true) {
     int own = 0;
@@ -73,12 +67,7 @@ __device__ __noinline__ void sum_segment_at_full_width(std::uint32_t round, bool
   if (finite) {
     sum_at_full_width<In, Out>(round);
   } else {
-    flags = 0;
-    for_each_in_slot<Layout>(memory.slot[round % slot_rounds],
-                             [&](typename Layout::InBits bits, int) {
-                               flags |= non_finite_flag<In>(Layout::Placed::of(bits));
-                             });
-    flags = warp::combined_bits(flags);
+    flags = flags_of_segment<In, Out>(round);
   }
   if (warp::lane() != 0) return;
   aggregate.sum = WindowSum{};

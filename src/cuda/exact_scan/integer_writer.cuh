@@ -74,7 +74,7 @@ class SegmentWriter {
                       static_cast<uint128>(before.slice[2] >> 11);
     leading <<= min(zeros, 63) - (64 - top_slice_bits);
     const int own_exponent = slice_unit(tile_prefix.top, 0) + 63 - zeros;
-    // How far the segment's elements can move prefixes, and how far the next powers of two are.
+    // The binary orders that the segment's elements can move prefixes by.
     const int reach = aggregate.exponent + Layout::segment_bits - own_exponent + 63;
     const auto mantissa = static_cast<std::uint64_t>(leading >> 64);
     const auto up = ~mantissa >> min(max(reach, 0), 63) == 0;

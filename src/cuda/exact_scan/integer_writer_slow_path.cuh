@@ -18,8 +18,8 @@
 #include "cuda/primitives/warp.cuh"
 #include "cuda/primitives/wide_number.hpp"
 
-/// How the writer by integers writes segments whose elements are not finite or spread widely, and
-/// prefixes of many exponents.
+/// The slow path of the writer by integers, for elements that are not finite or spread widely and
+/// for prefixes of many exponents.
 namespace warpfold::cuda::kernels::integers {
 
 /// Rounds a double, which is not NaN, to the nearest number of a format, ties to even; returns its

@@ -10,7 +10,7 @@
 #include "cuda/primitives/lane_elements.cuh"
 #include "cuda/primitives/warp.cuh"
 
-/// How prefixes go from a slot to the array.
+/// Stores of prefixes from a slot to the array.
 namespace warpfold::cuda::kernels {
 
 /// Stores a lane's vector of prefixes as far as its elements exist.

@@ -28,14 +28,8 @@ __device__ void sum_at_full_width(std::uint32_t round, int scaled) {
   constexpr int too_large = 1000;
   constexpr std::uint32_t large = power_word(800);
   double value[Layout::lane_elements];
-#pragma unroll
-  for (int j = 0; j < Layout::in_vectors; ++j) {
-    const auto elements = std::bit_cast<typename Layout::InElements>(
-        memory.slot[round % slot_rounds].at(warp::lane() * Layout::in_vectors + j));
-#pragma unroll
-    for (int k = 0; k < Layout::in_count; ++k)
-      value[j * Layout::in_count + k] = Layout::Placed::of(elements.element[k]);
-  }
+  load_lane<Layout>(memory.slot[round % slot_rounds], value,
+                    [](typename Layout::InBits bits) { return Layout::Placed::of(bits); });
   WarpSuperaccumulator sum{};
   while (true) {
     std::uint32_t own = 0;
@@ -67,6 +61,19 @@ __device__ void sum_at_full_width(std::uint32_t round, int scaled) {
   __syncwarp();
 }
 
+/// Returns the flags of the round's segment. By the whole warp.
+template <class In, class Out>
+__device__ std::uint32_t flags_of_segment(std::uint32_t round) {
+  using Layout = SegmentLayout<In, Out>;
+  std::uint32_t flags = 0;
+  for_each_in_slot<Layout>(
+      BlockMemoryOf<Layout>::own().segment[warp::index()].slot[round % slot_rounds],
+      [&](typename Layout::InBits bits, int) {
+        flags |= non_finite_flag<In>(Layout::Placed::of(bits));
+      });
+  return warp::combined_bits(flags);
+}
+
 /// Sums the slot's elements where the window does not hold them: at full width, or only their flags
 /// where some are not finite.
 template <class In, class Out>
@@ -79,12 +86,7 @@ __device__ __noinline__ void sum_segment_slow_path(std::uint32_t round, bool fin
   if (finite) {
     sum_at_full_width<In, Out>(round, static_cast<int>(aggregate.scaled_by));
   } else {
-    flags = 0;
-    for_each_in_slot<Layout>(memory.slot[round % slot_rounds],
-                             [&](typename Layout::InBits bits, int) {
-                               flags |= non_finite_flag<In>(Layout::Placed::of(bits));
-                             });
-    flags = warp::combined_bits(flags);
+    flags = flags_of_segment<In, Out>(round);
   }
   if (warp::lane() != 0) return;
   aggregate.sum = WindowSum{};

@@ -114,7 +114,7 @@ class BinnedSums : public SumsWithoutWindow<T> {
   Bins bins_;
   FastSums fast_;
   std::uint32_t skipped_ = 0;  ///< tiles before the fast sums are tried again
-  bool moved_ = false;         ///< whether they were placed anew and took no tile since
+  bool moved_ = false;         ///< the fast sums moved and took no tile since
 };
 
 }  // namespace warpfold::cuda::kernels

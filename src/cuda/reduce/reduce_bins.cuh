@@ -70,7 +70,7 @@ class Bins {
     [[no_unique_address]] If<!all_orders, Far> far;
   };
 
-  /// How often settle() comes: before digits overflow.
+  /// Tiles between two calls of settle(), so few that digits do not overflow.
   static constexpr std::uint32_t settle_tiles =
       all_orders ? std::uint32_t{1} << 10 : FarSquares::most_of_thread / Tile::size;
 

@@ -78,7 +78,7 @@ class IntegerSums : public SumsWithoutWindow<T> {
     square_part_ = 0;
   }
 
-  /// Adds the sums to the total. Called by all threads of the block, after settle().
+  /// Adds the sums to the block's. By all threads of the block, after settle().
   __device__ void flush(Accumulator&) {
     if constexpr (needs.sum) {
       const Signed sum = warp::reduce(sum_, warp::Plus{});

@@ -23,9 +23,9 @@ inline AxisWork prepare(const AlongAxes& task, DatasetView view, ReduceOptions o
   return prepare_rows(task, std::move(view), std::move(options), run);
 }
 
-/// Prepares a reduction by labels. Quantiles and products are reduced along all axes, of which the
-/// labels' is the first. Throws where the options don't fit the dataset. Collective; throws the
-/// same Error on every rank.
+/// Prepares a reduction by labels. Reduces quantiles and products along all axes, the labels'
+/// first. Throws where the options don't fit the dataset. Collective; throws the same Error on
+/// every rank.
 inline AxisWork prepare(const ByLabels& task, DatasetView view, ReduceOptions options, Run& run) {
   if (options.quantiles.empty() && !task.factors)
     return prepare_labels(task, std::move(view), std::move(options), run);
