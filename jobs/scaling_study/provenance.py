@@ -54,7 +54,7 @@ def program_at(name):
 def commit():
     """Of the repository that these scripts lie in; marked where something was changed since."""
     git = ["git", "-C", str(REPOSITORY)]
-    found = output_of([*git, "rev-parse", "HEAD"])
+    found = output_of([*git, "rev-parse", "--short=8", "HEAD"])
     if found is None:
         return "unknown"
     changed = output_of([*git, "status", "--porcelain", "--untracked-files=no"])
