@@ -39,9 +39,9 @@ NODE_TASKS = ("reduce", "all statistics", "by 1,000 labels", "along axis", "all 
               "gzip scan")  # fmt: skip
 BENCHMARKS = {
     "bench reduce": "--ops sum,statistics --types u8,i16,u32,i64,f16,bf16,f32,f64 --data uniform,wide "
-                    "--kernels fold,CUB,copy --sizes 4G",
+                    "--kernels 'fold,CUB,CUB gpu_to_gpu,copy' --sizes 4G",
     "bench scan": "--ops inclusive --types u8,u16,u32,i64,f32,f64,u8:u64,u16:u64 --data uniform,wide "
-                  "--kernels registers,reproducible,CUB,copy --sizes 4G",
+                  "--kernels 'registers,reproducible,CUB,CUB run_to_run,copy' --sizes 4G",
     "bench collectives": "--ops sum,inclusive --types u32,f32,f64 --sizes 4G",
     "bench labels": "--types f32 --sizes 1G",
 }  # fmt: skip
@@ -85,13 +85,13 @@ def nested(rows):
     return figures
 
 
-# A part gives its command, the number of its repeats, and its figures.
+# A part gives its command, the number of its repeats, its figures and, if there is one, its note.
 
 
 def benchmark(name, run):
     words = [*name.split(), *shlex.split(BENCHMARKS[name]), "--iterations", str(ITERATIONS)]
     report = json.loads(run.output_of([run.program, *words, "--json", "-"]))
-    return "warpfold " + shlex.join(words), ITERATIONS, nested(report["results"])
+    return "warpfold " + shlex.join(words), ITERATIONS, nested(report["results"]), f"{report['gpu']['cub']}."
 
 
 def words_of_size(size):
@@ -168,7 +168,7 @@ def measure(arguments):
         started, load = time.monotonic(), os.getloadavg()[0]
         try:
             with tempfile.TemporaryDirectory(prefix="warpfold-figures-", dir=arguments.scratch) as scratch:
-                command, repeats, figures = PARTS[name](Measurement(arguments, pathlib.Path(scratch)))
+                command, repeats, figures, *notes = PARTS[name](Measurement(arguments, pathlib.Path(scratch)))
         except (Exception, SystemExit) as failure:
             failed.append(name)
             print(f"{name}: {failure if isinstance(failure, SystemExit) else repr(failure)}", file=sys.stderr, flush=True)
@@ -177,7 +177,7 @@ def measure(arguments):
             "machine": host.facts(arguments.scratch),
             "command": command, "date": datetime.date.today().isoformat(), "version": program.version,
             "commit": arguments.commit or provenance.commit(), "repeats": repeats,
-            "load_before": load, "figures": figures,
+            "load_before": load, "figures": figures, **({"note": notes[0]} if notes else {}),
         }  # fmt: skip
         path.write_text(json.dumps(content, indent=1) + "\n")
         print(f"{name}: {time.monotonic() - started:.1f} s", flush=True)

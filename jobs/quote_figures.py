@@ -134,25 +134,34 @@ def ratio(kernels, kernel, what):
     return f"{kernels[kernel][what]:.2f}" if what in kernels.get(kernel, {}) else ""
 
 
+def rate_ratio(kernels, kernel, peer):
+    return f"{kernels[kernel]['GB/s'] / kernels[peer]['GB/s']:.2f}" if peer in kernels else ""
+
+
+def kernel_table(lines, peer):
+    """Lines of a title, a kernel and all kernels measured beside it; `peer` has a column if it was measured."""
+    header, rows = ["", "GB/s", "of copy", "of CUB"], []
+    is_shown = any(peer in kernels for _, _, kernels in lines)
+    for title, kernel, kernels in lines:
+        rows.append([title, f"{kernels[kernel]['GB/s']:.0f}", ratio(kernels, kernel, "of copy"),
+                     ratio(kernels, kernel, "of CUB")])  # fmt: skip
+        if is_shown:
+            rows[-1].append(rate_ratio(kernels, kernel, peer))
+    return markdown(header + [f"of {peer}"] * is_shown, rows)
+
+
 def kernels(name):
     """Reductions and scans in GPU memory."""
     said, reductions = of_record(name, "bench reduce")
     said_of_scans, scans = of_record(name, "bench scan")
-    header, rows = ["", "GB/s", "of copy", "of CUB"], []
-    for group, operations in reductions.items():
-        if "to a value on the host" in group:
-            continue
-        for operation, each in operations.items():
-            if "fold" in each:
-                rows.append([f"{group}, {operation}", f"{each['fold']['GB/s']:.0f}",
-                             ratio(each, "fold", "of copy"), ratio(each, "fold", "of CUB")])  # fmt: skip
-    reduced, rows = markdown(header, rows), []
-    for group, operations in scans.items():
-        for operation, each in operations.items():
-            rows += [[f"{group}, {operation} ({kernel})", f"{each[kernel]['GB/s']:.0f}",
-                      ratio(each, kernel, "of copy"), ratio(each, kernel, "of CUB")]
-                     for kernel in ("registers", "reproducible") if kernel in each]  # fmt: skip
-    return f"{said}\n\n{reduced}\n\n{said_of_scans}\n\n{markdown(header, rows)}"
+    reduced = [(f"{group}, {operation}", "fold", each) for group, operations in reductions.items()
+               if "to a value on the host" not in group
+               for operation, each in operations.items() if "fold" in each]  # fmt: skip
+    scanned = [(f"{group}, {operation} ({kernel})", kernel, each) for group, operations in scans.items()
+               for operation, each in operations.items()
+               for kernel in ("registers", "reproducible") if kernel in each]  # fmt: skip
+    return (f"{said}\n\n{kernel_table(reduced, 'CUB gpu_to_gpu')}\n\n"
+            f"{said_of_scans}\n\n{kernel_table(scanned, 'CUB run_to_run')}")
 
 
 def cupy(name):

@@ -70,11 +70,11 @@ def test_sizes_and_repeats_are_those_of_commands():
 
     class Run:
         program = "warpfold"
-        output_of = staticmethod(lambda words: json.dumps({"results": []}))
+        output_of = staticmethod(lambda words: json.dumps({"results": [], "gpu": {"cub": "CUB 3.5.0"}}))
         by_script = staticmethod(lambda name, *words: {"name": name, "words": words})
 
-    command, repeats, _ = measure_figures.benchmark("bench labels", Run)
-    assert command.endswith(f"--iterations {repeats}") and repeats == 9
+    command, repeats, _, note = measure_figures.benchmark("bench labels", Run)
+    assert command.endswith(f"--iterations {repeats}") and repeats == 9 and note == "CUB 3.5.0."
     command, repeats, report = measure_figures.cupy(Run)
     assert command == f"jobs/compare_cupy.py --size 256M --repeats {repeats}" and repeats == 11
     assert report["words"] == ("--size", "256M", "--repeats", "11")
