@@ -58,7 +58,7 @@ def stage_quantities(report):
 
 def gpus_of(content, plan):
     """How many GPUs a run was on."""
-    if content["report"]["backend"] != "cuda":
+    if "cuda" not in content["report"]["backend"]:
         return 0
     ranks = content["run"]["ranks"]
     if not plan.share_gpu:
@@ -99,10 +99,14 @@ def rows_of(content, plan):
                "waiting": waiting, "stage_bytes": stage_bytes}
 
 
-def devices_of(content):
-    """The models of a run's GPUs, or that it used cores: as many as it has a rank."""
+def devices_of(content, backend):
+    """The models of a run's GPUs, or that it used cores; of its host's where each run may choose."""
     report = content["report"]
-    return " and ".join(sorted(set(report["devices"]))) if report["backend"] == "cuda" else "cores"
+    if backend == "auto":
+        models = {gpu.split(",")[0] for gpu in content["machine"]["gpus"]}
+    else:
+        models = set(report["devices"]) if report["backend"] == "cuda" else set()
+    return " and ".join(sorted(models)) or "cores"
 
 
 def refuse_mixed(contents, what, of_content):
@@ -126,7 +130,7 @@ def collect(folder):
                       "`scaling.py run`.")
     refuse_mixed(contents, "builds", lambda content: content["program"]["digest"][:12])
     refuse_mixed(contents, "MPI libraries", lambda content: content["report"]["build"]["mpi"])
-    refuse_mixed(contents, "devices", devices_of)
+    refuse_mixed(contents, "devices", lambda content: devices_of(content, folder.plan.backend))
     answers = Answers()
     for run, content in zip(done, contents):
         answers.add(run, content["answer"])

@@ -217,6 +217,19 @@ def test_collect_refuses_runs_on_several_machines(small):
     refused(scaling("collect", small), "mixes devices", "cores with 2 ranks", "A and H with 2")
 
 
+def test_runs_may_choose_devices_of_a_machine(small):
+    study = json.loads((small / "study.json").read_text())
+    study["plan"]["backend"] = "auto"
+    (small / "study.json").write_text(json.dumps(study))
+    name = "scan.weak.00002-ranks.001.json"
+    changed(small, name, lambda run: run["report"].update(backend="cpu+cuda", devices=["H", "2 threads"]))
+    assert scaling("collect", small).returncode == 0
+    rows = list(csv.DictReader((small / "study.csv").open()))
+    assert {row["gpus"] for row in rows if row["devices"] == "1 x H; 1 x 2 threads"} == {"2"}
+    changed(small, name, lambda run: run["machine"].update(gpus=["A, 580"]))
+    refused(scaling("collect", small), "mixes devices", "cores with", "A with 2")
+
+
 def test_collect_refuses_answers_that_differ(small):
     name = "reduce.weak.00002-ranks.001.json"
     changed(small, name, lambda run: run["answer"].update(max=2))
