@@ -37,6 +37,7 @@ constexpr std::uint64_t slabs_per_thread = 4;
 /// More threads gain nothing: copying to the GPU is the limit, or the library lets one in at a time
 /// while others reduce.
 constexpr int max_threads_to_gpu = 12;
+constexpr int max_threads_that_finish_outputs = 16;
 constexpr int max_threads_in_library = 4;
 
 /// All slots of a rank have so much memory at most, unless the options ask for more.
@@ -59,11 +60,12 @@ std::uint64_t chunk_row_bytes(const io::DatasetInfo& info) {
   return grid.max_selected_of(0) * elements_behind_first(grid) * element_bytes(info);
 }
 
-int wanted_threads(const io::DatasetInfo& info, const Means& means) {
+int wanted_threads(const io::DatasetInfo& info, Items items, const Means& means) {
   if (info.path == ReadPath::library)
     return means.gpu ? 1 : std::min(means.threads, max_threads_in_library);
-  const bool bytes_alone = info.path == ReadPath::direct;
-  return means.gpu && bytes_alone ? std::min(means.threads, max_threads_to_gpu) : means.threads;
+  if (!means.gpu || info.path != ReadPath::direct) return means.threads;
+  return std::min(means.threads, items == Items::parts_of_tiles ? max_threads_that_finish_outputs
+                                                                : max_threads_to_gpu);
 }
 
 std::uint64_t favoured_slab_bytes(const io::DatasetInfo& info, const Means& means) {
@@ -101,9 +103,10 @@ std::uint64_t slot_bytes(const io::DatasetInfo& info, std::uint64_t slab_bytes) 
 }
 
 /// Boxes have as many bytes in memory as slabs.
-WorkSizes wanted_slabs(const io::DatasetInfo& info, std::size_t widest, const Means& means) {
+WorkSizes wanted_slabs(const io::DatasetInfo& info, Items items, std::size_t widest,
+                       const Means& means) {
   WorkSizes sizes;
-  sizes.threads = means.threads_are_asked_for ? means.threads : wanted_threads(info, means);
+  sizes.threads = means.threads_are_asked_for ? means.threads : wanted_threads(info, items, means);
   // On the host a slab is reduced as soon as it is read, by the same thread.
   sizes.slots_per_thread = means.gpu ? 2 : 1;
   const std::uint64_t wanted =
@@ -232,7 +235,8 @@ Means means_of(const Run& run) {
 WorkSizes wanted_sizes(const io::DatasetInfo& info, const WorkNeeds& needs, const Means& means) {
   const std::size_t widest = std::max(size_of(info.format.type), needs.element_bytes);
   const bool blocks = needs.items == Items::blocks || needs.items == Items::blocks_in_turns;
-  return blocks ? wanted_blocks(info, widest, means) : wanted_slabs(info, widest, means);
+  return blocks ? wanted_blocks(info, widest, means)
+                : wanted_slabs(info, needs.items, widest, means);
 }
 
 WorkSizes fit_to_output(WorkSizes sizes, const ChunkRows& rows, std::uint64_t elements,
