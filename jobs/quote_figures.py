@@ -172,22 +172,10 @@ def cupy(name):
     return f"{said}\n\n{markdown(['', 'warpfold GB/s', 'CuPy GB/s', 'warpfold / CuPy'], rows)}"
 
 
-def two_gpus(name):
-    said, found = of_record(name, "collectives on two GPUs")
-    rows = []
-    for operation, types in found["seconds"].items():
-        for kind, seconds in types.items():
-            moved = 1.5 if operation == "fast scan" else 1.0  # three times the array, and twice on one
-            rows.append([f"{operation}, {kind}", *(f"{seconds[ranks] * 1e6:.0f}" for ranks in "12"),
-                         f"{moved * seconds['1'] / seconds['2']:.3f}"])  # fmt: skip
-    header = ["us", "one GPU", "two GPUs", "efficiency, by bytes moved"]
-    return f"{said}\n\n{markdown(header, rows)}"
-
-
 def many_gpus(name):
     """1,024 GPUs: kernels as one of them was measured, exchanges as a study of two predicts."""
     said, found = of_record(name, "bench collectives")
-    folder = "jobs/examples/h200/memory"
+    folder = "jobs/examples/h200/two_gpus/memory-f32"
     model = json.loads((ROOT / folder / "model.json").read_text())
     parts = {(each["workload"], each["quantity"]): each["parts"] for each in model["predictions"]
              if each["ranks"] == 1024}  # fmt: skip
@@ -229,7 +217,7 @@ def study(folder):
     return markdown(["", *(ranks_text(int(each)) for each in ranks), "efficiency"], rows)
 
 
-TABLES = {each.__name__: each for each in (tools, node, kernels, cupy, two_gpus, many_gpus, study)}
+TABLES = {each.__name__: each for each in (tools, node, kernels, cupy, many_gpus, study)}
 
 
 def table_of(name, source):
