@@ -45,4 +45,37 @@ std::uint64_t receive(std::vector<std::byte>& bytes, const Communicator& communi
   return head[0];
 }
 
+void exchange(std::span<const std::vector<std::span<const std::byte>>> messages,
+              std::size_t max_bytes, const TakeMessage& take, const Communicator& communicator) {
+  if (communicator.is_alone()) return;
+  const auto ranks = static_cast<std::size_t>(communicator.size());
+  const auto own = static_cast<std::size_t>(communicator.rank());
+  std::vector<std::uint64_t> sent;
+  for (const auto& each : messages) sent.push_back(each.size());
+  std::vector<std::uint64_t> arriving(ranks);
+  check(MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, arriving.data(), 1, MPI_UINT64_T,
+                     communicator.get()),
+        "MPI_Alltoall");
+  std::vector<std::byte> bytes(max_bytes);
+  for (std::size_t step = 1; step < ranks; ++step) {
+    const std::size_t to = (own + step) % ranks;
+    const std::size_t from = (own + ranks - step) % ranks;
+    for (std::size_t i = 0; i < std::max(sent[to], arriving[from]); ++i) {
+      const bool sends = i < sent[to];
+      const bool receives = i < arriving[from];
+      const auto message = sends ? messages[to][i] : std::span<const std::byte>();
+      MPI_Status status;
+      check(MPI_Sendrecv(message.data(), static_cast<int>(message.size()), MPI_BYTE,
+                         sends ? static_cast<int>(to) : MPI_PROC_NULL, tag::bytes, bytes.data(),
+                         static_cast<int>(max_bytes), MPI_BYTE,
+                         receives ? static_cast<int>(from) : MPI_PROC_NULL, tag::bytes,
+                         communicator.get(), &status),
+            "MPI_Sendrecv");
+      int count = 0;
+      check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+      if (receives) take(std::span(bytes).first(static_cast<std::size_t>(count)));
+    }
+  }
+}
+
 }  // namespace warpfold::mpi

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "mpi/numbers_of_ranks.hpp"
+
 namespace warpfold::mpi {
 namespace {
 
@@ -24,6 +30,39 @@ TEST(Message, RootReceivesEveryRanksInOrder) {
       EXPECT_EQ(received, bytes_of_rank(rank, size));
     }
   }
+}
+
+TEST(Message, EveryPairOfRanksExchangesItsOwnNumberOfThem) {
+  constexpr std::size_t max_bytes = 1'000'000;
+  const auto count_of = [](int from, int to) { return (3 * from + to) % 5; };
+  const auto bytes_of = [](int from, int to, int i) {
+    return std::vector<std::byte>(1 + (max_bytes - 1) * static_cast<std::size_t>(i % 2),
+                                  static_cast<std::byte>(31 * from + 7 * to + i));
+  };
+  for_each_number_of_ranks([&](const Communicator& communicator) {
+    const int own = communicator.rank();
+    std::vector<std::vector<std::vector<std::byte>>> sent(
+        static_cast<std::size_t>(communicator.size()));
+    std::vector<std::vector<std::span<const std::byte>>> messages(sent.size());
+    std::vector<std::vector<std::byte>> expected;
+    for (int rank = 0; rank < communicator.size(); ++rank) {
+      if (rank == own) continue;
+      const auto at = static_cast<std::size_t>(rank);
+      for (int i = 0; i < count_of(own, rank); ++i) sent[at].push_back(bytes_of(own, rank, i));
+      messages[at].assign(sent[at].begin(), sent[at].end());
+      for (int i = 0; i < count_of(rank, own); ++i) expected.push_back(bytes_of(rank, own, i));
+    }
+    std::vector<std::vector<std::byte>> taken;
+    exchange(
+        messages, max_bytes,
+        [&](std::span<const std::byte> message) {
+          taken.emplace_back(message.begin(), message.end());
+        },
+        communicator);
+    std::ranges::sort(expected);
+    std::ranges::sort(taken);
+    EXPECT_EQ(taken, expected);
+  });
 }
 
 }  // namespace

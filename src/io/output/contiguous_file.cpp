@@ -1,8 +1,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "io/files/memory_file.hpp"
 #include "io/files/posix_file.hpp"
@@ -24,8 +24,7 @@ namespace {
 
 }  // namespace
 
-ContiguousWriter::ContiguousWriter(std::span<std::byte> elements)
-    : data_offset_(0), elements_(elements) {}
+ContiguousWriter::ContiguousWriter(Sink sink) : data_offset_(0), sink_(std::move(sink)) {}
 
 ContiguousWriter::ContiguousWriter(const std::string& path, std::uint64_t data_offset,
                                    const std::string& output, SharedPages shared)
@@ -43,10 +42,7 @@ ContiguousWriter::~ContiguousWriter() = default;
 ContiguousWriter::ContiguousWriter(ContiguousWriter&& other) noexcept = default;
 
 void ContiguousWriter::write(std::uint64_t byte_offset, std::span<const std::byte> bytes) {
-  if (!memory_) {
-    std::ranges::copy(bytes, elements_.begin() + static_cast<std::ptrdiff_t>(byte_offset));
-    return;
-  }
+  if (sink_) return sink_(data_offset_ + byte_offset, bytes);
   const std::unique_lock turn = memory_->try_turn();
   if (!turn && memory_->copy(data_offset_ + byte_offset, bytes)) return;
   const TransferResult result = write_at(descriptor_.get(), data_offset_ + byte_offset, bytes);

@@ -128,11 +128,14 @@ class MemoryFile;
 enum class SharedPages : std::uint8_t { none, some };
 
 /// Writes bytes into a contiguous dataset that is already allocated, or chunks that are; every rank
-/// has its own. Or into memory.
+/// has its own. Or hands them to a function.
 class ContiguousWriter {
  public:
-  /// Writes into memory, which must outlive it.
-  explicit ContiguousWriter(std::span<std::byte> elements);
+  /// Takes bytes for a place, counted from the dataset's start. Threads may call it at once.
+  using Sink = std::function<void(std::uint64_t byte_offset, std::span<const std::byte> bytes)>;
+
+  /// Hands all bytes to `sink`.
+  explicit ContiguousWriter(Sink sink);
 
   /// Opens `path` (a StagedFile's temporary path), whose dataset begins at byte `data_offset`; that
   /// is 0 for chunks. Errors name `output`, the file's final name, if that is given. Throws Error.
@@ -157,7 +160,7 @@ class ContiguousWriter {
   std::uint64_t data_offset_;
   FileDescriptor descriptor_;
   std::unique_ptr<MemoryFile> memory_;
-  std::span<std::byte> elements_;  ///< in place of a file
+  Sink sink_;  ///< in place of a file
 };
 
 /// Reads such a dataset's bytes back once all ranks have synced theirs.

@@ -8,6 +8,7 @@
 #include "core/layout/partition.hpp"
 #include "cpu/machine/host_memory.hpp"
 #include "io/output/output.hpp"
+#include "pipeline/output/chunk_store.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -30,11 +31,6 @@ constexpr std::uint64_t batches_per_thread = 2;
 constexpr std::chrono::milliseconds patience{5};
 constexpr std::chrono::microseconds address_patience{50};
 
-/// Small chunks are made several at a time, of about so many bytes, but so that every rank makes
-/// some.
-constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t least_batches = 8;
-
 int threads_within_memory(const PackJob& job) {
   const std::uint64_t thread_bytes =
       chunks_in_memory_per_thread * job.grid().chunk_elements() * job.element_bytes;
@@ -44,21 +40,12 @@ int threads_within_memory(const PackJob& job) {
 }
 
 /// Returns stretches in which each rank has one batch.
-Stretches stretches_of(const ChunkGrid& grid, std::uint64_t chunk_bytes, int threads, int ranks) {
-  const std::uint64_t chunks = grid.chunks();
-  const auto parts = static_cast<std::uint64_t>(ranks);
-  const std::uint64_t for_all = chunks / (parts * least_batches);
-  const std::uint64_t batch =
-      std::max<std::uint64_t>(1, std::min(batch_bytes / chunk_bytes, for_all));
+Stretches stretches_of(const ChunkTurns& turns, int threads) {
   Stretches stretches;
-  stretches.count = ceil_div(chunks, parts * batch);
-  stretches.run = [=](std::uint64_t stretch, int rank) {
-    const std::uint64_t first =
-        std::min((stretch * parts + static_cast<std::uint64_t>(rank)) * batch, chunks);
-    return ChunkRun{first, std::min(batch, chunks - first)};
-  };
+  stretches.count = turns.rounds();
+  stretches.run = [turns](std::uint64_t stretch, int rank) { return turns.run(stretch, rank); };
   stretches.in_memory = batches_per_thread * static_cast<std::uint64_t>(threads);
-  stretches.batch_chunks = batch;
+  stretches.batch_chunks = turns.batch;
   stretches.supplied = stretches.count;
   return stretches;
 }
@@ -277,11 +264,10 @@ std::vector<StageTiming> pack_chunks(const PackJob& job, ProgressMonitor& monito
   std::optional<ChunkPacker> packer;
   run_on_all(communicator, [&] {
     const ChunkGrid grid = job.grid();
-    const std::uint64_t chunk_bytes = grid.chunk_elements() * job.element_bytes;
-    monitor.start_pass(grid.chunks() * chunk_bytes);
-    packer.emplace(job,
-                   stretches_of(grid, chunk_bytes, threads_within_memory(job), communicator.size()),
-                   monitor.stages(), communicator);
+    monitor.start_pass(grid.chunks() * grid.chunk_elements() * job.element_bytes);
+    const ChunkTurns turns = turns_of(grid, job.element_bytes, communicator.size());
+    packer.emplace(job, stretches_of(turns, threads_within_memory(job)), monitor.stages(),
+                   communicator);
   });
   std::exception_ptr failure;
   while (!packer->over()) {

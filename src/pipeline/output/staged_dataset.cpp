@@ -10,7 +10,7 @@
 #include "core/layout/partition.hpp"
 #include "core/values/ordered_key.hpp"
 #include "core/values/value_element.hpp"
-#include "mpi/combine.hpp"
+#include "cpu/machine/host_memory.hpp"
 #include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -23,6 +23,9 @@ namespace {
 constexpr std::uint64_t nowhere = 0;
 
 constexpr std::uint64_t chosen_chunk_bytes = std::uint64_t{4} << 20;
+
+/// Elements that wait to be packed take no more of the memory that a host's ranks may use.
+constexpr std::uint64_t packed_memory_divisor = 8;
 
 bool is_chunked(const io::OutputSpec& spec) { return !spec.storage.chunk_shape.empty(); }
 
@@ -151,47 +154,75 @@ void StagedDataset::finish() {
   is_finished_ = true;
 }
 
-ArrayOutput::ArrayOutput(const io::OutputSpec& spec, OutputFile& file,
-                         const mpi::Communicator& communicator)
-    : communicator_(communicator), spec_(spec), scratch_(communicator) {
-  if (!spec.path.empty()) {
-    staged_.emplace(spec, file);
-    return;
-  }
-  arrays_.resize(1 + spec.others.size());
-  for (std::size_t i = 0; i < arrays_.size(); ++i) {
-    const io::OutputDataset& dataset = spec.dataset_at(i);
-    arrays_[i].words.resize(
-        ceil_div(product(dataset.shape) * size_of(dataset.format.type), sizeof(std::uint64_t)));
-    arrays_[i].writer.emplace(std::as_writable_bytes(std::span(arrays_[i].words)));
-  }
+ArrayOutput::ArrayOutput(const io::OutputSpec& spec, OutputFile& file, Run& run,
+                         std::optional<std::uint64_t> mine)
+    : run_(run), spec_(spec), mine_(mine), scratch_(run.communicator) {
+  if (!spec.path.empty()) staged_.emplace(spec, file);
 }
 
 io::ContiguousWriter* ArrayOutput::writer(std::size_t dataset) {
-  if (!staged_) return &*arrays_[dataset].writer;
-  if (!is_chunked()) return staged_->writer(dataset);
-  if (!contiguous_) contiguous_.emplace(contiguous(spec_), scratch_);
-  return contiguous_->writer(dataset);
+  if (staged_ && !is_chunked()) return staged_->writer(dataset);
+  if (elements() == 0) return nullptr;
+  if (stores_.empty() && !contiguous_) make_room();
+  return contiguous_ ? contiguous_->writer(dataset) : &stores_[dataset].writer();
 }
 
-std::vector<StageTiming> ArrayOutput::finish(ProgressMonitor& monitor, int threads) {
-  std::vector<StageTiming> timings;
-  for (Array& array : arrays_) array.words = mpi::sum(std::move(array.words), communicator_);
-  if (contiguous_ && contiguous_->writer() != nullptr) {
-    const StageTiming sync =
-        sync_on_all_ranks([&] { contiguous_->writer()->sync(); }, monitor.stages(), communicator_);
-    for (std::size_t dataset = 0; dataset <= spec_.others.size(); ++dataset)
-      add_up(timings, pack(dataset, monitor, threads));
-    append(timings, {sync});
+/// An array in memory is one chunk, the root's.
+ChunkGrid ArrayOutput::grid(std::size_t dataset) const {
+  if (staged_) return grid_of(spec_.shape, spec_.dataset_at(dataset).storage);
+  const std::uint64_t all[] = {elements()};
+  return chunk_grid(all, all);
+}
+
+ChunkTurns ArrayOutput::turns(std::size_t dataset) const {
+  return turns_of(grid(dataset), element_bytes(dataset), run_.communicator.size());
+}
+
+/// Returns no less than a rank has in memory of the datasets: chunks, and what it sends to others.
+std::uint64_t ArrayOutput::memory_bytes() const {
+  const auto ranks = static_cast<std::uint64_t>(run_.communicator.size());
+  const std::uint64_t sent = ranks == 1 ? 0 : mine_.value_or(ceil_div(elements(), ranks));
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i <= spec_.others.size(); ++i)
+    bytes += element_bytes(i) * (turns(i).slots() * grid(i).chunk_elements() + sent);
+  return bytes;
+}
+
+void ArrayOutput::make_room() {
+  const mpi::Communicator& communicator = run_.communicator;
+  const bool fits = !staged_ || memory_bytes() <= cpu::memory_of_threads(packed_memory_divisor,
+                                                                         run_.place.threads);
+  if (mpi::minimum({fits ? 1U : 0U}, communicator).front() == 0) {
+    contiguous_.emplace(contiguous(spec_), scratch_);
+    return;
   }
+  run_on_all(communicator, [&] {
+    for (std::size_t i = 0; i <= spec_.others.size(); ++i)
+      stores_.emplace_back(grid(i), element_bytes(i), turns(i), communicator);
+  });
+}
+
+std::vector<StageTiming> ArrayOutput::finish() {
+  std::vector<StageTiming> timings;
+  if (contiguous_)
+    append(timings, {sync_on_all_ranks([&] { contiguous_->writer()->sync(); },
+                                       run_.monitor.stages(), run_.communicator)});
+  if (!stores_.empty() && run_.communicator.size() > 1) {
+    StageTimer exchanging(run_.monitor.stages(), stage::combine);
+    for (ChunkStore& store : stores_) exchanging.time(0, [&] { store.exchange(); });
+    append(timings, {exchanging.timing()});
+  }
+  if (staged_ && (contiguous_ || !stores_.empty()))
+    for (std::size_t i = 0; i <= spec_.others.size(); ++i) add_up(timings, pack(i));
   if (staged_) staged_->finish();
   return timings;
 }
 
 std::vector<Value> ArrayOutput::values(std::size_t dataset) const {
   const io::OutputDataset& spec = spec_.dataset_at(dataset);
-  std::vector<Value> values(product(spec.shape));
-  const auto* const bytes = reinterpret_cast<const std::byte*>(arrays_[dataset].words.data());
+  std::vector<Value> values(elements());
+  std::vector<std::byte> bytes(values.size() * element_bytes(dataset));
+  if (!stores_.empty()) stores_[dataset].read({0, values.size()}, bytes);
   visit_element_type(spec.format.type, [&](auto element) {
     const auto value_of = [&](auto each) {
       return value_of_bits(value_bits(each), spec.format.type);
@@ -199,27 +230,29 @@ std::vector<Value> ArrayOutput::values(std::size_t dataset) const {
     Value fill;
     if (spec.fill_value != fill) fill = value_of(element_of<decltype(element)>(spec.fill_value));
     for (std::size_t i = 0; i < values.size(); ++i) {
-      std::memcpy(static_cast<void*>(&element), bytes + i * sizeof(element), sizeof(element));
+      std::memcpy(static_cast<void*>(&element), &bytes[i * sizeof(element)], sizeof(element));
       if (const Value value = value_of(element); value != fill) values[i] = value;
     }
   });
   return values;
 }
 
-std::vector<StageTiming> ArrayOutput::pack(std::size_t dataset, ProgressMonitor& monitor,
-                                           int threads) {
+std::vector<StageTiming> ArrayOutput::pack(std::size_t dataset) {
   const io::OutputDataset& spec = spec_.dataset_at(dataset);
-  const std::size_t element_bytes = size_of(spec.format.type);
+  const std::size_t size = element_bytes(dataset);
   const auto make_source = [&]() -> StretchSource {
+    if (!contiguous_)
+      return [&store = stores_[dataset]](std::uint64_t, ElementRange range,
+                                         std::span<std::byte> out) { store.read(range, out); };
     const auto reader = std::make_shared<io::ContiguousReader>(
         contiguous_->temporary_path(), contiguous_->data_offset(dataset), spec_.path);
-    return [reader, element_bytes](std::uint64_t, ElementRange range, std::span<std::byte> out) {
-      reader->read(range.first * element_bytes, out);
+    return [reader, size](std::uint64_t, ElementRange range, std::span<std::byte> out) {
+      reader->read(range.first * size, out);
     };
   };
-  return pack_chunks({*staged_, spec.shape, spec.storage, element_bytes, make_source,
-                      stage::read_back, threads, dataset},
-                     monitor, communicator_);
+  return pack_chunks({*staged_, spec.shape, spec.storage, size, make_source,
+                      contiguous_ ? stage::read_back : "", run_.place.threads, dataset},
+                     run_.monitor, run_.communicator);
 }
 
 }  // namespace warpfold::pipeline

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/layout/chunk_grid.hpp"
+#include "core/layout/hyperslab.hpp"
 #include "io/dataset/dataset.hpp"
 #include "io/output/output.hpp"
 #include "mpi/communicator.hpp"
-#include "pipeline/run/progress_monitor.hpp"
+#include "pipeline/output/chunk_store.hpp"
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/storage_options.hpp"
 #include "warpfold/dataset_choice.hpp"
@@ -114,14 +117,16 @@ class StagedDataset {
 };
 
 /// Staged datasets of one shape, of which all are contiguous or all chunked. Chunked ones are
-/// either packed as their elements come, or written contiguous into a scratch file that finish()
-/// packs. Or, where the file has no name, arrays in memory. Members are collective and throw the
-/// same Error on every rank; what is not finished is not in the file.
+/// either packed as their elements come, or written contiguous, which finish() packs: into memory
+/// of all ranks, or a scratch file where that has no room. Or, where the file has no name, arrays
+/// in the root's memory. Members are collective and throw the same Error on every rank; what is
+/// not finished is not in the file.
 class ArrayOutput {
  public:
   /// `spec` counts on the root alone, but for its path and its datasets' shapes, formats and
-  /// storage.
-  ArrayOutput(const io::OutputSpec& spec, OutputFile& file, const mpi::Communicator& communicator);
+  /// storage. `mine`: elements of each that this rank writes; none: about as many as others.
+  ArrayOutput(const io::OutputSpec& spec, OutputFile& file, Run& run,
+              std::optional<std::uint64_t> mine = std::nullopt);
 
   const io::OutputSpec& spec() const { return spec_; }
 
@@ -131,30 +136,33 @@ class ArrayOutput {
   StagedDataset& staged() { return *staged_; }
 
   /// Returns where this rank writes all elements of a dataset; none if it has no elements. Makes
-  /// the scratch file if the output is chunked.
+  /// room for all that is chunked, or in memory.
   io::ContiguousWriter* writer(std::size_t dataset = 0);
 
-  /// Gives the datasets their names, once all is written. Packs the scratch file, if there is one,
-  /// by `threads` threads of this rank; returns their timings. Brings arrays in memory to the root.
-  std::vector<StageTiming> finish(ProgressMonitor& monitor, int threads);
+  /// Gives the datasets their names, once all is written. Packs what was written contiguous to be
+  /// chunked; returns the timings of that. Brings arrays in memory to the root.
+  std::vector<StageTiming> finish();
 
   /// Returns the elements of an array in memory, on the root; nothing where it is a dataset's fill
   /// value.
   std::vector<Value> values(std::size_t dataset) const;
 
  private:
-  /// An array in memory, which holds zeros where other ranks write.
-  struct Array {
-    std::vector<std::uint64_t> words;
-    std::optional<io::ContiguousWriter> writer;
-  };
+  std::uint64_t elements() const { return product(spec_.shape); }
+  std::size_t element_bytes(std::size_t dataset) const {
+    return size_of(spec_.dataset_at(dataset).format.type);
+  }
+  ChunkGrid grid(std::size_t dataset) const;
+  ChunkTurns turns(std::size_t dataset) const;
+  std::uint64_t memory_bytes() const;
+  void make_room();
+  std::vector<StageTiming> pack(std::size_t dataset);
 
-  std::vector<StageTiming> pack(std::size_t dataset, ProgressMonitor& monitor, int threads);
-
-  const mpi::Communicator& communicator_;
+  Run& run_;
   io::OutputSpec spec_;
-  std::vector<Array> arrays_;
+  std::optional<std::uint64_t> mine_;
   std::optional<StagedDataset> staged_;
+  std::deque<ChunkStore> stores_;            ///< the datasets in memory
   OutputFile scratch_;                       ///< never committed
   std::optional<StagedDataset> contiguous_;  ///< the same datasets in it
 };

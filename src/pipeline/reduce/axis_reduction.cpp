@@ -298,8 +298,7 @@ ReduceResult reduce(AxisReduction& work, Run& run, OutputFile& output_file,
   if (!options.weights.empty())
     file.text_attributes.emplace_back("warpfold_weights", options.weights);
   if (!options.times.empty()) file.text_attributes.emplace_back("warpfold_times", options.times);
-  ArrayOutput staged =
-      run.reserving.time(0, [&] { return ArrayOutput(file, output_file, run.communicator); });
+  ArrayOutput staged = run.reserving.time(0, [&] { return ArrayOutput(file, output_file, run); });
   std::vector<StageTiming> stages;
   while_unchanged(view, run.communicator, [&] {
     if (array.outputs() > 0) stages = fill(staged, result.outputs, work, run);

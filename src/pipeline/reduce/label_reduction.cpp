@@ -73,7 +73,7 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
   add_outputs(work.file, work.view, work.options, result, input);
   work.file.text_attributes.emplace_back("warpfold_by", work.options.by);
   ArrayOutput staged =
-      run.reserving.time(0, [&] { return ArrayOutput(work.file, output_file, communicator); });
+      run.reserving.time(0, [&] { return ArrayOutput(work.file, output_file, run); });
   OutputTimers timers(&run.monitor.stages());
   AxisWriter writer(targets_of(result.outputs, work.options, work.places, staged),
                     result.output_shape, work.options.summary);

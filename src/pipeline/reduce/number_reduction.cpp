@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,7 +109,9 @@ Summary summarize_products(DatasetView& view, const ReduceOptions& options,
   std::vector<std::uint64_t> words(options.statistics.size());
   std::vector<io::ContiguousWriter> writers;
   for (std::uint64_t& word : words)
-    writers.emplace_back(std::as_writable_bytes(std::span(&word, 1)));
+    writers.emplace_back([&word](std::uint64_t, std::span<const std::byte> bytes) {
+      std::memcpy(&word, bytes.data(), bytes.size());
+    });
   std::vector<AxisTarget> targets;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Statistic statistic = options.statistics[i];

@@ -204,7 +204,7 @@ std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
 
 void finish_outputs(ArrayOutput& staged, ReduceResult& result, Run& run,
                     std::vector<StageTiming>& stages) {
-  add_up(stages, staged.finish(run.monitor, run.place.threads));
+  add_up(stages, staged.finish());
   if (!staged.spec().path.empty()) return;
   run_on_root(run.communicator, [&] {
     result.coordinates = io::coordinates_of(staged.spec());

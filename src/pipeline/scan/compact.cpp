@@ -275,24 +275,26 @@ CompactResult compact_into(DatasetView& view, const CompactOptions& options, pip
   pipeline::run_on_root(run.communicator, [&] { io::require_writable_target(output); });
   std::optional<Compaction> compaction;
   std::uint64_t first = 0;
+  std::uint64_t mine = 0;
   CompactResult result;
   pipeline::while_unchanged(view, run.communicator, [&] {
     if (view.info().elements == 0) return;
     compaction.emplace(view, options.indices, run);
-    const std::uint64_t mine = compaction->count();
+    mine = compaction->count();
     first = mpi::exclusive_sum(mine, run.communicator);
     result.kept = total_kept(first, mine, run.communicator);
   });
   pipeline::run_on_all(run.communicator,
                        [&] { pipeline::set_shape(output, {result.kept}, options.storage); });
   pipeline::ArrayOutput staged =
-      run.reserving.time(0, [&] { return pipeline::ArrayOutput(output, file, run.communicator); });
+      run.reserving.time(0, [&] { return pipeline::ArrayOutput(output, file, run, mine); });
   pipeline::while_unchanged(view, run.communicator, [&] {
     if (result.kept > 0) compaction->write(first, result.kept, staged);
   });
   pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
   auto stages = compaction ? compaction->timings() : std::vector<StageTiming>{};
-  pipeline::add_up(stages, staged.finish(run.monitor, run.place.threads));
+  compaction.reset();
+  pipeline::add_up(stages, staged.finish());
 
   result.format = view.info().format;
   result.value_type = view.value_type();

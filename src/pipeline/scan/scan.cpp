@@ -176,8 +176,8 @@ ScanResult scan_into(ScanWork& work, const ScanOptions& options, pipeline::Run& 
                      pipeline::OutputFile& file, std::chrono::steady_clock::time_point start) {
   pipeline::DatasetView& view = work.view;
   ScanResult result = std::move(work.result);
-  pipeline::ArrayOutput staged = run.reserving.time(
-      0, [&] { return pipeline::ArrayOutput(work.output, file, run.communicator); });
+  pipeline::ArrayOutput staged =
+      run.reserving.time(0, [&] { return pipeline::ArrayOutput(work.output, file, run); });
   std::vector<StageTiming> stages;
   pipeline::while_unchanged(view, run.communicator, [&] {
     if (view.info().elements == 0) {
@@ -192,7 +192,7 @@ ScanResult scan_into(ScanWork& work, const ScanOptions& options, pipeline::Run& 
     stages = outcome.stages;
   });
   pipeline::run_on_all(run.communicator, [&] { run.backend.get(); });
-  pipeline::add_up(stages, staged.finish(run.monitor, run.place.threads));
+  pipeline::add_up(stages, staged.finish());
   result.report = pipeline::report_of(run, stages, start);
   return result;
 }

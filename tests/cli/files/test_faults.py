@@ -206,7 +206,7 @@ by_error = pytest.mark.parametrize("error", FULL, ids=errno.errorcode.get)
 OUTPUTS = {
     "scan": (["scan", "in.h5", "values", "-o", "out.h5"], (), 1_500_000),
     "scan to chunks": (["scan", "in.h5", "values", "-o", "out.h5"], CHUNKS, 2_200_000),
-    # Through a scratch file.
+    # Through memory, or a scratch file.
     "axis scan to chunks": (
         ["scan", "in.h5", "rows", "--axis", 0, "-o", "out.h5"], CHUNKS_OF_ROWS, 2_200_000
     ),
@@ -248,6 +248,13 @@ def words_to_write(folder, make_input, values):
 def expect_no_room(fault, words, call, error, folder, ranks=None, **where):
     prefix = fault(call, ".tmp", f"error {error}", **where)
     expect_error(fault, words, prefix, folder, [folder / "out.h5", FULL[error]], ranks)
+
+
+@by_error
+@pytest.mark.parametrize("output", THROUGH_SCRATCH)
+def test_no_room_while_a_scratch_file_is_packed(folder, fault, words_to_write, output, error):
+    byte = OUTPUTS[output][2]
+    expect_no_room(fault, words_to_write(output), "pwrite", error, folder, byte=byte, memory=0)
 
 
 @by_error
@@ -297,12 +304,11 @@ def test_no_memory_for_a_file_in_memory(fault, words_to_write):
 
 @pytest.mark.parametrize("output", THROUGH_SCRATCH)
 def test_error_while_a_rank_of_three_reads_back(folder, fault, words_to_write, output):
-    prefix = fault("pread", ".tmp", f"error {errno.EIO}", byte=OUTPUTS["scan"][2])
+    prefix = fault("pread", ".tmp", f"error {errno.EIO}", byte=OUTPUTS["scan"][2], memory=0)
     mentions = [folder / "out.h5", "nput/output error"]
     expect_error(fault, words_to_write(output), prefix, folder, mentions, 3)
 
 
-# A scratch file fits, a chunked one does not beside it; nor does it fit into the smaller disk.
 SMALL_DISK = """
 mount -t tmpfs -o size=$1 none "$0" || exit 77
 shift
@@ -315,20 +321,33 @@ exit $code
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="no unshare here")
 @pytest.mark.parametrize("ranks", [None, 3])
-@pytest.mark.parametrize("output, size", [
-    ("axis scan to chunks", 12 * ELEMENTS), ("scan to chunks", 6 * ELEMENTS),
-    ("compact to chunks", 20 * ELEMENTS),
+@pytest.mark.parametrize("output, size, memory, fits", [
+    # A scratch file fits, a chunked one does not at the same time.
+    ("axis scan to chunks", 12 * ELEMENTS, 0, False),
+    ("compact to chunks", 20 * ELEMENTS, 0, False),
+    # A chunked file fits, if it is the only one.
+    ("axis scan to chunks", 12 * ELEMENTS, None, True),
+    ("compact to chunks", 20 * ELEMENTS, None, True),
+    # It does not.
+    ("axis scan to chunks", 6 * ELEMENTS, None, False),
+    ("scan to chunks", 6 * ELEMENTS, None, False),
+    ("compact to chunks", 10 * ELEMENTS, None, False),
 ])  # fmt: skip
-def test_disk_too_small_for_the_chunks(folder, words_to_write, output, size, ranks):
+def test_small_disk(folder, fault_library, words_to_write, output, size, memory, fits, ranks):
     small = folder / "small"
     small.mkdir()
-    namespace = ["unshare", "-rm", "sh", "-c", SMALL_DISK, small, str(size)]
-    if subprocess.run([*namespace, "true"], capture_output=True).returncode != 0:
+    prefix = ["unshare", "-rm", "sh", "-c", SMALL_DISK, small, str(size)]
+    if subprocess.run([*prefix, "true"], capture_output=True).returncode != 0:
         pytest.skip("no file system can be mounted here")
+    if memory is not None:
+        prefix += ["env", f"LD_PRELOAD={fault_library}", f"WARPFOLD_FAULT_MEMORY={memory}"]
     words = words_to_write(output)
     words[words.index(folder / "out.h5")] = small / "out.h5"
-    support.fail(*words, code=1, mentions=["out.h5", "space"], ranks=ranks, prefix=namespace)
-    assert (folder / "small.left").read_text() == ""
+    if fits:
+        support.run(*words, ranks=ranks, prefix=prefix)
+    else:
+        support.fail(*words, code=1, mentions=["out.h5", "space"], ranks=ranks, prefix=prefix)
+    assert (folder / "small.left").read_text() == ("out.h5\n" if fits else "")
 
 
 def processes_naming(text):
@@ -343,18 +362,23 @@ def processes_naming(text):
     return found
 
 
-# Name | what is run | call, file and byte that kill the rank
+# Name | what is run | call, file and byte that kill the rank, and more
 KILLS = {
-    "reading": ("scan", "pread", "in.h5", 600_000),
-    "writing": ("scan", "pwrite", ".tmp", 1_500_000),
-    "reading back": ("axis scan to chunks", "pread", ".tmp", 1_500_000),
-    "packing": ("scan to chunks", "pwrite", ".tmp", 2_200_000),
-    "packing what is read back": ("axis scan to chunks", "pwrite", ".tmp", 2_200_000),
-    "packing reduced rows": ("axis reduction to chunks", "pwrite", ".tmp", 2_200_000),
-    "reading back what is kept": ("compact to chunks", "pread", ".tmp", 1_500_000),
-    "packing what is kept": ("compact to chunks", "pwrite", ".tmp", 2_200_000),
-    "generating": ("generate chunks", "pwrite", ".tmp", 2_200_000),
-}
+    "reading": ("scan", "pread", "in.h5", {"byte": 600_000}),
+    "writing": ("scan", "pwrite", ".tmp", {"byte": 1_500_000}),
+    "packing": ("scan to chunks", "pwrite", ".tmp", {"byte": 2_200_000}),
+    "reading back": ("axis scan to chunks", "pread", ".tmp", {"byte": 1_500_000, "memory": 0}),
+    "reading back what is kept": (
+        "compact to chunks", "pread", ".tmp", {"byte": 1_500_000, "memory": 0}
+    ),
+    "packing what is read back": (
+        "axis scan to chunks", "pwrite", ".tmp", {"byte": 2_200_000, "memory": 0}
+    ),
+    "packing lines": ("axis scan to chunks", "pwrite", ".tmp", {"byte": 2_200_000}),
+    "packing reduced rows": ("axis reduction to chunks", "pwrite", ".tmp", {"byte": 2_200_000}),
+    "packing what is kept": ("compact to chunks", "pwrite", ".tmp", {"byte": 2_200_000}),
+    "generating": ("generate chunks", "pwrite", ".tmp", {"byte": 2_200_000}),
+}  # fmt: skip
 
 
 def expect_killed(folder, fault, words, prefix):
@@ -374,9 +398,9 @@ def expect_killed(folder, fault, words, prefix):
 
 @pytest.mark.parametrize("stage", KILLS)
 def test_killed_rank(folder, fault, words_to_write, stage):
-    output, call, file, byte = KILLS[stage]
+    output, call, file, where = KILLS[stage]
     words = words_to_write(output)
-    expect_killed(folder, fault, words, fault(call, file, "kill", byte=byte))
+    expect_killed(folder, fault, words, fault(call, file, "kill", **where))
 
 
 @pytest.mark.parametrize("rank", [0, 2])

@@ -75,16 +75,20 @@ class ArrayOutputTest : public ::testing::Test {
   void write(const StorageOptions& storage) {
     set_shape(spec_, {rows_, columns_}, storage);
     OutputFile file(communicator_);
-    ArrayOutput output(spec_, file, communicator_);
+    ArrayOutput output(spec_, file, run_);
     EXPECT_EQ(output.is_chunked(), storage.chunked());
+    write_parts(output);
+    output.finish();
+    RunReport report;
+    file.commit(report, run_.monitor.stages());
+  }
+
+  void write_parts(ArrayOutput& output) {
     const auto ranks = static_cast<std::uint64_t>(communicator_.size());
     const auto rank = static_cast<std::uint64_t>(communicator_.rank());
     const ElementRange mine = partition(rows_ * columns_, 1, ranks, ranks - 1 - rank);
     write_numbers<std::uint32_t>(*output.writer(0), mine);
     write_numbers<std::uint64_t>(*output.writer(1), mine);
-    output.finish(monitor_, 2);
-    RunReport report;
-    file.commit(report, monitor_.stages());
   }
 
   template <class Number>
@@ -108,8 +112,8 @@ class ArrayOutputTest : public ::testing::Test {
   static constexpr std::uint64_t columns_ = 70;
   mpi::Communicator communicator_{MPI_COMM_WORLD};
   io::OutputSpec spec_;
-  RunOptions run_;
-  ProgressMonitor monitor_{run_};
+  RunOptions options_;
+  pipeline::Run run_{MPI_COMM_WORLD, options_};
 };
 
 TEST_F(ArrayOutputTest, AllDatasetsAreChunkedOrNone) {
@@ -124,15 +128,30 @@ TEST_F(ArrayOutputTest, AllDatasetsAreChunkedOrNone) {
   }
 }
 
+TEST_F(ArrayOutputTest, WithoutAFileTheRootHasArrays) {
+  spec_.path.clear();
+  set_shape(spec_, {rows_, columns_}, {});
+  OutputFile file(communicator_);
+  ArrayOutput output(spec_, file, run_);
+  write_parts(output);
+  output.finish();
+  if (!communicator_.is_root()) return;
+  for (std::size_t dataset = 0; dataset < 2; ++dataset) {
+    const std::vector<Value> values = output.values(dataset);
+    ASSERT_EQ(values.size(), rows_ * columns_);
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], Value(int128{i}));
+  }
+}
+
 TEST_F(ArrayOutputTest, WithoutElementsThereAreNoWriters) {
   StorageOptions storage;
   storage.choose_chunk_shape = true;
   set_shape(spec_, {0}, storage);
   OutputFile file(communicator_);
-  ArrayOutput output(spec_, file, communicator_);
+  ArrayOutput output(spec_, file, run_);
   EXPECT_EQ(output.writer(0), nullptr);
   EXPECT_EQ(output.writer(1), nullptr);
-  EXPECT_TRUE(output.finish(monitor_, 2).empty());
+  EXPECT_TRUE(output.finish().empty());
 }
 
 }  // namespace
