@@ -11,15 +11,15 @@ namespace warpfold {
 /// Attributes that unpack a dataset's valid numbers: value = stored * scale_factor + add_offset.
 /// ViewOptions::fill_value replaces the dataset's fill value.
 struct AppliedAttributes {
-  /// Several files are joined that each have attributes of their own. These are applied to its
-  /// elements, and no other member has them.
+  /// Joined files each have their own attributes, which are applied to their elements. The other
+  /// members are then empty.
   bool of_each_file = false;
-  bool is_unsigned = false;        ///< stored integers are taken as having no sign
+  bool is_unsigned = false;        ///< stored integers are read as unsigned
   Value scale_factor;              ///< none: std::monostate, here and below
   Value add_offset;                ///< none where it changes nothing
-  std::vector<Value> fill_values;  ///< stored numbers that are left out, each an element's
-  Value valid_min;                 ///< lesser stored numbers are left out
-  Value valid_max;                 ///< greater stored numbers are left out
+  std::vector<Value> fill_values;  ///< stored numbers that are skipped, in the elements' type
+  Value valid_min;                 ///< stored numbers below this are skipped
+  Value valid_max;                 ///< stored numbers above this are skipped
   /// Attributes that have no meaning for the stored type, and why.
   std::vector<std::pair<std::string, std::string>> ignored;
 

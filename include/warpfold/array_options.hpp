@@ -17,14 +17,14 @@ struct ArrayReduceOptions {
   SummaryOptions summary;                                ///< the effects of NaN and overflow
 };
 
-/// Floating-point elements are summed in one of these ways.
+/// Arithmetic of scans that sum floating-point elements.
 enum class FloatSums : std::uint8_t {
-  /// Gives the exact prefixes, each rounded once: the same bits for any ranks and on any machine.
+  /// Exact prefixes, each rounded once: the same bits for any number of ranks, on any machine.
   reproducible,
-  /// Adds in the output type's own arithmetic: gives the same bits from run to run for the same
+  /// Additions in the output type's arithmetic: the same bits from run to run only for the same
   /// partitions on one GPU model. Input and output type are the same, f32 or f64. Takes 0.8 to 0.9
-  /// of the time, less where elements spread over many binary orders or cancel. Arrays in host
-  /// memory get the exact prefixes.
+  /// of the time, and less for elements that spread over many binary orders or cancel. Arrays in
+  /// host memory get the exact prefixes.
   fast
 };
 
@@ -33,10 +33,10 @@ struct ArrayScanOptions {
   ScanOperation operation = ScanOperation::sum;  ///< sum, minimum or maximum
   bool exclusive = false;                        ///< each prefix without its own element
   std::optional<ElementType> output_type;        ///< default_scan_output() where not given
-  /// `error`: a prefix of integers that its output type can't hold is an Error that names the first
-  /// such index; the output is then unspecified. Costs nothing where the number of elements
-  /// excludes it; else the last rank's GPU reads its input twice as well, and all wait for their
-  /// prefixes where the sums of their positive and negative elements don't exclude it.
+  /// `error`: if the output type can't hold a prefix of integers, an Error names the first such
+  /// index, and the output is unspecified. The check costs nothing if the number of elements rules
+  /// overflow out. Otherwise the last rank's GPU, too, reads its input twice, and all ranks wait
+  /// for their prefixes unless the sums of positive and of negative elements rule it out.
   OverflowPolicy overflow = OverflowPolicy::error;
   FloatSums float_sums = FloatSums::reproducible;  ///< for sums of floats on GPUs
 };

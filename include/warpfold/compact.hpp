@@ -19,14 +19,14 @@ namespace warpfold {
 
 /// Options of compactions.
 struct CompactOptions {
-  ViewOptions view;        ///< its conditions say which elements are selected
-  bool indices = false;    ///< write the flat indices of what is selected, too
-  OutputOptions output;    ///< indices get the dataset's name with "_indices" behind it
+  ViewOptions view;        ///< its conditions select elements
+  bool indices = false;    ///< also write the flat indices of selected elements
+  OutputOptions output;    ///< indices get the dataset's name with "_indices" appended
   StorageOptions storage;  ///< storage of the output, and of the indices
   RunOptions run;          ///< no influence on the output
 };
 
-/// A compaction's result is filled on rank 0 alone.
+/// Result of a compaction, on rank 0 alone.
 struct CompactResult {
   ElementFormat format;                       ///< as stored
   ElementType value_type = ElementType::f64;  ///< type of the written elements
@@ -34,21 +34,20 @@ struct CompactResult {
   std::string output_dataset;                 ///< path of the dataset of elements
   std::string indices_dataset;                ///< empty unless requested
   std::vector<std::uint64_t> shape;           ///< shape of the input, as selected
-  std::uint64_t count = 0;                    ///< elements looked at
-  std::uint64_t kept = 0;                     ///< elements written
+  std::uint64_t count = 0;                    ///< number of elements of the input
+  std::uint64_t kept = 0;                     ///< number of elements written
   RunReport report;                           ///< the run: backend, threads, times
 };
 
-/// Writes the elements of dataset `dataset` of HDF5 file `file` that meet all conditions, as many
-/// as there are, to a new one-dimensional dataset, in row-major order. Collective over
-/// `communicator`; MPI must be initialised, unless it is MPI_COMM_SELF. The output is the same bits
-/// for any number of ranks, any backend, slab size and storage layout. Throws the same Error on
-/// every rank: a usage Error for options that make no sense, any other where a file can't be read
-/// or written.
+/// Writes the elements of dataset `dataset` of HDF5 file `file` that meet all conditions to a new
+/// one-dimensional dataset, in row-major order. Collective over `communicator`; MPI must be
+/// initialised, unless it is MPI_COMM_SELF. The output has the same bits for any number of ranks,
+/// backend, slab size and storage layout. Throws the same Error on every rank: a usage Error for
+/// invalid options, another if a file can't be read or written.
 CompactResult compact(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                       const CompactOptions& options);
 
-/// Compacts several datasets of a file into one new file, as scan() does it.
+/// Compacts several datasets of a file into one new file, with the rules of scan().
 std::vector<DatasetOutcome<CompactResult>> compact(MPI_Comm communicator, const std::string& file,
                                                    const DatasetChoice& datasets,
                                                    const CompactOptions& options);

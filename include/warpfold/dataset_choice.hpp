@@ -7,19 +7,19 @@ namespace warpfold {
 
 /// Datasets of one file.
 struct DatasetChoice {
-  /// Paths of datasets, and patterns of them where no dataset has that very path: `*`, `?` and
-  /// `[...]` stand for what they do in a shell, and for no slash.
+  /// Paths of datasets, or patterns: `*`, `?` and `[...]` as in a shell, without matching a slash.
+  /// A path that exists is never a pattern.
   std::vector<std::string> names;
-  bool all = false;  ///< all there are, whatever the names
+  bool all = false;  ///< every dataset of the file; `names` is ignored
 };
 
-/// An outcome is what came of one of several datasets.
+/// Outcome of one of several datasets.
 template <class Result>
 struct DatasetOutcome {
   std::string dataset;  ///< path in the file
-  std::string skipped;  ///< why it can't be read, or empty
+  std::string skipped;  ///< reason why it was skipped, or empty
   Result result;        ///< set unless the dataset was skipped
-  bool failed = false;  ///< skipped as reading it failed: a file is damaged or missing, say
+  bool failed = false;  ///< skipped because reading failed: a file is damaged or missing
 };
 
 }  // namespace warpfold

@@ -8,10 +8,10 @@ struct CUstream_st;
 
 namespace warpfold {
 
-/// A device stream is CUDA's cudaStream_t, without CUDA's headers. Null is the default stream.
+/// CUDA's cudaStream_t, without CUDA's headers. Null is the default stream.
 using DeviceStream = CUstream_st*;
 
-/// A device array is an array in the memory of the current device.
+/// An array in the memory of the current device.
 using DeviceArray = Array;
 
 /// Describes `count` elements from `data` on, in device memory.

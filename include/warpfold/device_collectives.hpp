@@ -12,13 +12,13 @@
 
 namespace warpfold {
 
-/// Reduces and scans arrays in the memory of the device that is current when it is made; keeps from
-/// call to call what they need: a communicator of its own, scratch memory, page-locked memory. Made
-/// by all ranks, and destroyed by all before MPI_Finalize. One call at a time.
+/// Reduces and scans arrays in the memory of the device that is current at construction. Keeps a
+/// communicator of its own, scratch memory and page-locked memory between calls. All ranks
+/// construct it, and destroy it before MPI_Finalize. One call at a time.
 class DeviceCollectives {
  public:
-  /// Takes the current device. Collective. Throws Error on every rank where any has no GPU, or the
-  /// library no CUDA.
+  /// Takes the current device. Collective. Throws Error on every rank if any rank has no GPU, or
+  /// the library was built without CUDA.
   explicit DeviceCollectives(MPI_Comm communicator);
   /// Frees the communicator and the memory.
   ~DeviceCollectives();
@@ -34,8 +34,8 @@ class DeviceCollectives {
   void scan(const DeviceArray& input, void* output, const DeviceScanOptions& options = {},
             DeviceStream stream = nullptr);
 
-  /// Throws `mistake` on every rank: for a rank that can't make the call that others make, whatever
-  /// that is.
+  /// Throws `mistake` on every rank. A rank that can't make the call that the others make calls
+  /// this instead.
   [[noreturn]] void refuse(const Error& mistake);
 
  private:

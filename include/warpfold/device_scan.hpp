@@ -7,19 +7,19 @@
 
 namespace warpfold {
 
-/// Options as those of arrays in host memory.
+/// The options of arrays in host memory.
 using DeviceScanOptions = ArrayScanOptions;
 
 /// Writes the prefix scan of an array in device memory, after the work queued on `stream`, to
-/// `output`: device memory for as many elements of the output type, aligned to them. It may be
-/// `input.data` if both types have the same size. Work queued on `stream` later sees the prefixes;
-/// the call may return before they are written. Ranks read their elements twice (reduce, exchange,
-/// scan); the last one, or one alone, once.
+/// `output`: device memory for `input.count` elements of the output type, aligned to them. It may
+/// be `input.data` if both types have the same size. The call may return before the prefixes are
+/// written; work queued on `stream` later sees them. Ranks read their elements twice (reduce,
+/// exchange, scan); the last rank, or a single one, reads them once.
 ///
-/// Collective over `communicator`; MPI must be initialised, unless it is MPI_COMM_SELF, options and
-/// types equal on all ranks. Throws the same Error on every rank.
+/// Collective over `communicator`, with equal options and types; MPI must be initialised, unless it
+/// is MPI_COMM_SELF. Throws the same Error on every rank.
 ///
-/// DeviceCollectives does the same and is set up once for all calls.
+/// For repeated calls, DeviceCollectives sets up only once.
 void scan(MPI_Comm communicator, const DeviceArray& input, void* output,
           const DeviceScanOptions& options = {}, DeviceStream stream = nullptr);
 

@@ -7,7 +7,7 @@
 
 namespace warpfold {
 
-/// The part of an axis that one output has: a number of consecutive indices, or the indices whose
+/// The part of an axis that makes one output: a number of consecutive indices, or the indices whose
 /// times are in one window of the calendar.
 struct Every {
   /// Takes a number of consecutive indices, 0 for all.
@@ -17,13 +17,13 @@ struct Every {
   template <std::convertible_to<std::string_view> Text>
   Every(const Text& text) : window(std::string_view(text)) {}  // NOLINT
 
-  /// Returns the number of indices, as this option was one: 0 for windows.
+  /// Returns the number of indices, 0 for windows: in version 1.0 the option was this number.
   operator std::uint64_t() const { return indices; }  // NOLINT(google-explicit-constructor)
 
   std::uint64_t indices = 0;  ///< 0: all, or those of a window
   std::string window;         ///< empty: none
 
-  /// Returns whether outputs are of parts of the axis.
+  /// Returns whether the axis is divided into parts.
   bool is_given() const { return indices > 0 || !window.empty(); }
 };
 

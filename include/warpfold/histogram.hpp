@@ -24,18 +24,18 @@ struct HistogramOptions {
   /// The range of bins of equal width; the minimum and maximum finite value where not given.
   std::optional<std::pair<double, double>> range;
   ViewOptions view;  ///< which elements count, and their values
-  RunOptions run;    ///< no influence on counts
+  RunOptions run;    ///< does not change counts
 };
 
-/// A histogram's result is that of the whole dataset; filled on rank 0 alone.
+/// Result of a histogram of the whole dataset, on rank 0 alone.
 struct HistogramResult {
   std::vector<double> edges;                  ///< bounds of the bins, rising
-  std::vector<std::uint64_t> counts;          ///< one less than edges
-  std::uint64_t below = 0;                    ///< elements less than the first edge
-  std::uint64_t above = 0;                    ///< greater than the last one
-  std::uint64_t nan = 0;                      ///< elements that are NaN
+  std::vector<std::uint64_t> counts;          ///< counts of the bins
+  std::uint64_t below = 0;                    ///< number of elements below the first edge
+  std::uint64_t above = 0;                    ///< number of elements above the last edge
+  std::uint64_t nan = 0;                      ///< number of elements that are NaN
   ElementFormat format;                       ///< as stored
-  ElementType value_type = ElementType::f64;  ///< the stored one, unless unpacking gives another
+  ElementType value_type = ElementType::f64;  ///< type after unpacking
   AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
   std::vector<std::uint64_t> shape;           ///< as selected
   RunReport report;                           ///< the run: backend, threads, times
@@ -43,15 +43,14 @@ struct HistogramResult {
 
 /// Counts the values of dataset `dataset` of HDF5 file `file` by bins, exactly, as
 /// numpy.histogram() does. Collective over `communicator`; MPI must be initialised, unless it is
-/// MPI_COMM_SELF. The counts are the same for any number of ranks, any backend, slab size and
-/// storage layout. Throws the same Error on every rank: a usage Error for options that make no
-/// sense, any other where the file can't be read.
+/// MPI_COMM_SELF. The counts are the same for any number of ranks, backend, slab size and storage
+/// layout. Throws the same Error on every rank: a usage Error for invalid options, another if the
+/// file can't be read.
 HistogramResult histogram(MPI_Comm communicator, const std::string& file,
                           const std::string& dataset, const HistogramOptions& options = {});
 
-/// Counts the values of several datasets of a file, which is opened once. Those that were chosen by
-/// a pattern, or because all were, and can't be opened are skipped. Throws the same Error on every
-/// rank.
+/// Counts the values of several datasets of a file, which is opened once. Skips datasets that can't
+/// be opened, unless they were named. Throws the same Error on every rank.
 std::vector<DatasetOutcome<HistogramResult>> histogram(MPI_Comm communicator,
                                                        const std::string& file,
                                                        const DatasetChoice& datasets,

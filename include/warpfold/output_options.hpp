@@ -4,18 +4,19 @@
 
 namespace warpfold {
 
-/// Output options name the file that a run makes. Nothing is under its name before it is complete;
-/// the same options make the same bytes, but where other datasets are kept.
+/// The file that a run makes. It appears under its name when it is complete. The same options make
+/// the same bytes, unless other datasets are kept.
 struct OutputOptions {
   std::string path;     ///< the file
-  std::string dataset;  ///< path in the file; the input's where empty
-  /// May replace an existing file, though never the input; with `append`, or where `dataset` is
-  /// given, a dataset of it of the same name: the others are kept.
+  std::string dataset;  ///< path in the file; if empty, the input's
+  /// Replace an existing file, though never the input. With `append`, or if `dataset` is given,
+  /// replace only its dataset of the same name.
   bool force = false;
-  /// The command line: the newest line of the file's attribute `history` (CF conventions), above
-  /// those of the input file, and the attribute `warpfold_command` of its datasets.
+  /// The command line. It becomes the first line of the file's attribute `history` (CF
+  /// conventions), above those of the input file, and the attribute `warpfold_command` of its
+  /// datasets.
   std::string command;
-  bool append = false;  ///< keeps an existing file with all its datasets, and adds to it
+  bool append = false;  ///< add to an existing file
 };
 
 }  // namespace warpfold

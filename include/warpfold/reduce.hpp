@@ -24,8 +24,8 @@
 
 namespace warpfold {
 
-/// Form of `argmin` and `argmax` in outputs: flat indices along the axes, or coordinates, an output
-/// for each reduced dimension.
+/// Form of `argmin` and `argmax` in outputs: flat indices along the axes, or coordinates, with an
+/// output for each reduced dimension.
 enum class Places : std::uint8_t { indices, coordinates };
 
 /// Options of reductions of datasets.
@@ -33,136 +33,137 @@ struct ReduceOptions {
   /// The statistics; the summary has them in this order.
   std::vector<Statistic> statistics = {Statistic::count, Statistic::sum,  Statistic::min,
                                        Statistic::max,   Statistic::mean, Statistic::std};
-  /// Quantiles, each 0 (the least) to 1 (the greatest): at most 1024, along axes different ones.
-  /// `summary` says what NaN does.
+  /// Quantiles, from 0 (the minimum) to 1 (the maximum): at most 1024, without duplicates along
+  /// axes. `summary` specifies the effect of NaN.
   std::vector<double> quantiles;
   QuantileMethod quantile_method = QuantileMethod::linear;  ///< between two elements
-  /// The bytes that each rank may keep elements in to find quantiles along axes: as many outputs'
-  /// at a time. Of no influence on results.
+  /// Bytes of memory of each rank for the elements of quantiles along axes: those of as many
+  /// outputs as fit are gathered at a time. Does not change results.
   std::uint64_t quantile_memory_bytes = std::uint64_t{1} << 30;
   SummaryOptions summary;  ///< along axes, sums wrap in the type of the output
   ViewOptions view;        ///< which elements count, and their values
-  /// The dimensions to reduce along, as NumPy's `axis` argument; by numbers or names.
-  /// Empty: over all elements; `every` and `keep_dimensions` then have no effect.
+  /// Dimensions to reduce along, by numbers as NumPy's `axis` or by names. Empty: reduce all
+  /// elements; `every` and `keep_dimensions` then have no effect.
   std::vector<Axis> axes;
-  /// Reduce so many consecutive indices along the first of `axes` at a time, the last time what is
-  /// left: the output has that dimension, with an index for each. 0: all of them. Or those that
-  /// follow in one window of the calendar, by the times of the coordinate along that axis: "year",
-  /// "season" (from December, March, June and September), "month", "day", or "6 hours" and the like
-  /// from midnight.
+  /// Reduce groups of so many consecutive indices along the first of `axes`; the last group may
+  /// have fewer. The output keeps that dimension, with an index for each group. 0: one group. Or a
+  /// window of the calendar, by the times of the coordinate along that axis: "year", "season" (from
+  /// December, March, June and September), "month", "day", or "6 hours" and the like from midnight.
   Every every = 0;
-  /// Leave out the first and the last of these windows where the times don't cover them: where
-  /// further ones, as far apart as the first two or the last two times, would lie in them.
+  /// Omit a first or last window that the times don't cover: a further time would lie in it, at the
+  /// distance of the first or last two times.
   bool complete = false;
-  /// Outputs along axes that fewer elements count in are missing: they are as `empty` says, or by
-  /// default NaN, or netCDF's default fill value of integers. Counts are what they are.
+  /// Minimum number of valid elements of an output along axes. Outputs of fewer are missing values:
+  /// those of `empty`, or NaN, or netCDF's default fill value of integers. Counts stay.
   std::uint64_t min_count = 0;
   /// Form of argmin and argmax along axes, and by labels with an output. Coordinates have the type,
-  /// units and calendar of their dimension's, and are missing where no element is valid: NaN, or
-  /// netCDF's default fill value of integers.
-  Places places = Places::indices;
-  bool keep_dimensions = false;  ///< leave the axes in the output, with extent 1
-  /// The value of extrema and sums along axes that have no valid element; it becomes the
-  /// `_FillValue` of these outputs. "auto": sums are 0; extrema are the input's `_FillValue`, or
+  /// units and calendar of the dimension's coordinate. Where no element is valid, they are missing:
   /// NaN, or netCDF's default fill value of integers.
+  Places places = Places::indices;
+  bool keep_dimensions = false;  ///< keep reduced dimensions with extent 1
+  /// Value of extrema and sums along axes without valid elements, and the `_FillValue` of these
+  /// outputs. "auto": 0 for sums; for extrema the input's `_FillValue`, or NaN, or netCDF's default
+  /// fill value of integers.
   std::string empty = "auto";
-  /// The type of sums, means and the like of floats; their own where not given.
+  /// Type of sums, means and the like of floats; by default the elements' type.
   std::optional<ElementType> output_type;
-  /// Reduce the elements of each label apart: a dataset of integers or texts, named as
-  /// ViewOptions::mask is, without a condition, of the same dimensions as one. Elements that
-  /// its `_FillValue` and the like stand for have no label. Results are datasets where `output` has
-  /// a path, otherwise ReduceResult::labels; with quantiles, weights or times the dataset has one
-  /// dimension. With `axes`, the dataset has a label for each index along the first of these, and
-  /// outputs have a dimension of the labels in its place; or it has integers of several of the
-  /// axes, and outputs all indices along others and labels (then without quantiles, weights, times
-  /// and `keep_dimensions`); or `by` is a calendar component of the time coordinate, by CF's units
-  /// and calendars: "year", "season", "month", "day" (of the month), "dayofyear" or "hour", or
-  /// several of them, "year,month", whose labels are texts such as "2001-03".
+  /// Reduce elements by label. The labels are a dataset of integers or texts, which is named and
+  /// matched as ViewOptions::mask, without a condition. Elements whose label is missing
+  /// (`_FillValue` and the like) are skipped. If `output` has a path, results are datasets,
+  /// otherwise ReduceResult::labels. Quantiles, weights and times need labels of one dimension.
+  ///
+  /// With `axes` there are three forms. A dataset with a label for each index along the first axis:
+  /// outputs have a dimension of the labels in its place. A dataset of integers over several axes:
+  /// outputs have that dimension, too, but quantiles, weights, times and `keep_dimensions` are not
+  /// supported. A calendar component of the time coordinate, by CF's units and calendars: "year",
+  /// "season", "month", "day" (of the month), "dayofyear" or "hour", or several of these,
+  /// "year,month", whose labels are texts such as "2001-03".
   std::string by;
-  /// Weights of elements, finite and not negative; those of weight 0 don't count. "DATASET" or
-  /// "FILE::DATASET" of the same dimensions as ViewOptions::mask, and named as it is (one dimension
-  /// goes by its name first); or "cos:DIMENSION", the cosine of its coordinate in degrees. A fill
-  /// value in it weighs nothing. Statistics: count, sum_of_weights, sum (of products), mean, var
-  /// and std. Empty: none.
+  /// Weights of elements, finite and not negative. Elements of weight 0, or whose weight is a fill
+  /// value, don't count. "DATASET" or "FILE::DATASET", which is named and matched as
+  /// ViewOptions::mask (a single dimension by its name first); or "cos:DIMENSION", the cosine of
+  /// its coordinate in degrees or radians. Statistics: count, sum_of_weights, sum (of products),
+  /// mean, var and std. Empty: none.
   std::string weights;
-  /// A dataset whose elements multiply those in view, named as `weights`: statistics are
-  /// count, sum and mean of the products, nan_count and inf_count. Not along with `weights`.
+  /// Dataset whose elements multiply those in view, named as `weights`. Statistics: count, sum and
+  /// mean of the products, nan_count and inf_count. Not together with `weights`.
   std::string times;
-  /// File of outputs, whose dataset is the prefix of their names if there are several. Without
-  /// a path the result has the numbers of outputs along axes, max_reported_numbers at most.
+  /// File of the outputs. `dataset` is the prefix of their names if there are several. Without a
+  /// path the result has the numbers of outputs along axes, at most max_reported_numbers.
   OutputOptions output;
-  StorageOptions storage;  ///< storage of each output; of no effect on numbers
-  RunOptions run;          ///< no influence on results
+  StorageOptions storage;  ///< storage of each output
+  RunOptions run;          ///< does not change results
 };
 
-/// An axis output is a dataset that holds a statistic, or a quantile, along axes.
+/// A statistic or quantile along axes: a dataset, or reported numbers.
 struct AxisOutput {
-  Statistic statistic = Statistic::sum;  ///< for a quantile, the one whose types and fill value it
-                                         ///< has: min if its method gives elements, or mean
-  std::string dataset;                   ///< path in the output file
-  ElementType type = ElementType::f64;   ///< type of its elements
+  /// The statistic. For a quantile: the one with the same type and fill value, which is min if its
+  /// method gives elements, otherwise mean.
+  Statistic statistic = Statistic::sum;
+  std::string dataset;                            ///< path in the output file
+  ElementType type = ElementType::f64;            ///< type of its elements
   std::optional<double> quantile = std::nullopt;  ///< 0 to 1; none for a statistic
   std::string dimension = {};  ///< dimension of a place that is a coordinate; otherwise empty
-  /// Elements of the dataset if there is no file, otherwise without values.
+  /// Numbers of an output without a file; with a file it has no values.
   ReportedNumbers numbers = {};
 };
 
-/// Maximum number of results along axes that are reported without an output, of each dataset.
+/// Maximum number of results along axes that are reported of a dataset without an output.
 inline constexpr std::uint64_t max_reported_numbers = 100;
 
-/// The statistics of the elements that have a label.
+/// Statistics of the elements with one label.
 struct LabelSummary {
-  Value label;       ///< an integer; of texts their number
-  std::string text;  ///< text of a label that is one
-  Summary summary;   ///< results of its elements, in the order of ReduceOptions::statistics
-  std::vector<Value> quantiles;  ///< quantiles of its elements, as ReduceResult::quantiles
+  Value label;                   ///< an integer; for texts their number
+  std::string text;              ///< text of the label, if labels are texts
+  Summary summary;               ///< in the order of ReduceOptions::statistics
+  std::vector<Value> quantiles;  ///< in the order of ReduceOptions::quantiles
 };
 
 /// Maximum number of labels that are reported without an output.
 inline constexpr std::uint64_t max_reported_labels = std::uint64_t{1} << 20;
-/// The name of max_reported_labels in version 1.0.
+/// Name of max_reported_labels in version 1.0.
 [[deprecated("max_reported_labels")]] inline constexpr std::uint64_t max_told_labels =
     max_reported_labels;
 
-/// Counts the selected elements that a reduction skips.
+/// Numbers of selected elements that a reduction skipped.
 struct LeftOutElements {
   std::uint64_t by_view = 0;  ///< excluded by attributes, conditions or masks
-  std::uint64_t nan = 0;      ///< NaN skipped by SummaryOptions::nan
+  std::uint64_t nan = 0;      ///< NaN, skipped by SummaryOptions::nan
 };
 
-/// A reduction's result is filled on rank 0 alone.
+/// Result of a reduction, on rank 0 alone.
 struct ReduceResult {
   Summary summary;  ///< summary of all elements in view; none along axes or by labels
-  std::vector<LabelSummary> labels;  ///< rising; also those of which no element is in view
-  /// The quantiles requested: nothing of no elements; elements, if they are some, and otherwise
-  /// doubles interpolated between two, both as numpy.quantile() has them of an array of doubles.
+  std::vector<LabelSummary> labels;  ///< rising; including labels without elements in view
+  /// The requested quantiles, as numpy.quantile() of an array of doubles: elements, or doubles
+  /// interpolated between two. Without elements they are empty values.
   std::vector<Value> quantiles;
   ElementFormat format;                       ///< as stored
-  ElementType value_type = ElementType::f64;  ///< the stored one, unless unpacking gives another
+  ElementType value_type = ElementType::f64;  ///< type after unpacking
   AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
   std::vector<std::uint64_t> shape;           ///< as selected
-  std::vector<int> axes;                      ///< axes of the shape, rising; none over all elements
+  std::vector<int> axes;                      ///< reduced dimensions, rising; none for all elements
   std::vector<std::string> axis_names;        ///< names of the axes, if each has one
   std::vector<std::uint64_t> output_shape;    ///< along axes, or by labels
-  std::vector<AxisOutput> outputs;            ///< as above: of each statistic, then each quantile
-  std::vector<ReportedCoordinate> coordinates;  ///< one a dimension of outputs without a file
+  std::vector<AxisOutput> outputs;            ///< outputs of statistics, then of quantiles
+  std::vector<ReportedCoordinate> coordinates;  ///< coordinates of outputs without a file
   std::optional<LeftOutElements> left_out;      ///< none along axes, by labels or with factors
   RunReport report;                             ///< the run: backend, threads, times
 };
 
-/// Reduces dataset `dataset` of HDF5 file `file`, to numbers or, along axes, into datasets of a new
-/// file: statistics in one pass; quantiles in one to three more, or in four where elements are few
-/// or quantiles many; along axes in one pass over the elements of each part of outputs that fits
-/// `quantile_memory_bytes`. Collective over `communicator`; MPI must be initialised, unless it is
-/// MPI_COMM_SELF. The results are the same bits for any number of ranks, any backend, slab size and
-/// storage layout. Throws the same Error on every rank: a usage Error for options that make no
-/// sense, any other where a file can't be read or written, or a type can't hold a result.
+/// Reduces dataset `dataset` of HDF5 file `file` to numbers or, along axes, into datasets of a new
+/// file. Statistics take one pass. Quantiles take one to three more, or four if elements are few or
+/// quantiles many; along axes they take one pass over the elements of each group of outputs that
+/// fits `quantile_memory_bytes`. Collective over `communicator`; MPI must be initialised, unless it
+/// is MPI_COMM_SELF. The results have the same bits for any number of ranks, backend, slab size and
+/// storage layout. Throws the same Error on every rank: a usage Error for invalid options, another
+/// if a file can't be read or written, or a type can't hold a result.
 ReduceResult reduce(MPI_Comm communicator, const std::string& file, const std::string& dataset,
                     const ReduceOptions& options = {});
 
-/// Reduces several datasets of a file, which is opened once, along axes into one new file, as
-/// scan() does it. Skips those that were chosen by a pattern, or because all were, and can't be
-/// read or don't fit the options. Throws the same Error on every rank.
+/// Reduces several datasets of a file, which is opened once; along axes into one new file, with the
+/// rules of scan(). Skips datasets that can't be read or don't fit the options, unless they were
+/// named. Throws the same Error on every rank.
 std::vector<DatasetOutcome<ReduceResult>> reduce(MPI_Comm communicator, const std::string& file,
                                                  const DatasetChoice& datasets,
                                                  const ReduceOptions& options = {});

@@ -10,7 +10,7 @@
 
 namespace warpfold {
 
-/// Element types are those of datasets. A boolean or an enumeration counts as its integer.
+/// Types of elements. Booleans and enumerations are their integers.
 enum class ElementType : std::uint8_t { i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
 
 /// All element types.
@@ -19,14 +19,14 @@ inline constexpr ElementType all_element_types[] = {
     ElementType::u8,  ElementType::u16,  ElementType::u32, ElementType::u64,
     ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64};
 
-/// The order of an element's bytes in a file.
+/// Byte order of stored elements.
 enum class ByteOrder : std::uint8_t { little, big };
 
-/// The order of this machine.
+/// Byte order of this machine.
 inline constexpr ByteOrder native_byte_order =
     std::endian::native == std::endian::big ? ByteOrder::big : ByteOrder::little;
 
-/// A format specifies how a file stores one element.
+/// Format of an element in a file.
 struct ElementFormat {
   ElementType type = ElementType::f64;  ///< type of the stored values
   ByteOrder order = native_byte_order;  ///< order of its bytes
@@ -67,7 +67,7 @@ constexpr decltype(auto) visit_element_type(ElementType type, Visitor&& visitor)
   return visitor(double{});
 }
 
-/// Returns the element type that the C++ type T stores.
+/// Returns the element type of the C++ type T.
 template <class T>
 constexpr ElementType element_type_of() {
   if constexpr (std::is_same_v<T, double>) {
@@ -86,26 +86,26 @@ constexpr ElementType element_type_of() {
   }
 }
 
-/// Returns the bytes of one element.
+/// Returns the size of an element in bytes.
 constexpr std::size_t size_of(ElementType type) {
   return visit_element_type(type, [](auto element) { return sizeof(element); });
 }
 
-/// Tells whether elements are integers, with a sign or without.
+/// Returns whether elements are integers, signed or unsigned.
 constexpr bool is_integer(ElementType type) { return type <= ElementType::u64; }
-/// Tells whether elements are integers with a sign.
+/// Returns whether elements are signed integers.
 constexpr bool is_signed_integer(ElementType type) { return type <= ElementType::i64; }
-/// Tells whether elements are floating-point numbers, of 16 to 64 bits.
+/// Returns whether elements are floating-point numbers, of 16 to 64 bits.
 constexpr bool is_floating(ElementType type) { return !is_integer(type); }
 
-/// Returns the type of integers without a sign that are as wide as those of `type`.
+/// Returns the unsigned type of the same size; other types unchanged.
 constexpr ElementType unsigned_type(ElementType type) {
   return is_signed_integer(type)
              ? static_cast<ElementType>(static_cast<int>(type) + static_cast<int>(ElementType::u8))
              : type;
 }
 
-/// Tells whether T is the C++ type of floating-point elements.
+/// Whether T is the C++ type of floating-point elements.
 template <class T>
 inline constexpr bool is_floating_element =
     std::is_floating_point_v<T> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>;
@@ -113,8 +113,8 @@ inline constexpr bool is_floating_element =
 /// Names a type: "i8" to "f64".
 std::string_view name_of(ElementType type);
 
-/// Returns the type called `name`, or in NumPy's words: "int8" to "float64", "bfloat16" among them.
-/// Throws a usage Error that lists the names for an unknown one.
+/// Returns the type with this name, or with NumPy's: "int8" to "float64", and "bfloat16". Throws a
+/// usage Error that lists the names for an unknown one.
 ElementType parse_element_type(std::string_view name);
 
 }  // namespace warpfold

@@ -8,44 +8,45 @@
 
 namespace warpfold {
 
-/// A format of floating-point numbers of 16 bits, IEEE 754 in all but its widths: 1 sign bit, then
-/// the exponent bits, then the mantissa. Described by what rounding takes, upper words of doubles.
+/// A 16-bit floating-point format that follows IEEE 754: a sign bit, exponent bits, mantissa bits.
+/// Its members are what rounding needs, as upper words of doubles.
 struct Float16Format {
   std::uint32_t least_normal;   ///< word of the smallest normal number
   std::uint32_t largest_power;  ///< word of the largest power of two
-  /// Difference between the upper words of a power of two and of 2^52 units in its last place.
+  /// Difference between the upper words of a power of two and of 2^52 of its units in the last
+  /// place.
   std::uint32_t units_above;
   std::uint32_t dropped_bits;  ///< bits of a word's significand below those of a number
 
-  /// Returns the format with so many bits of mantissa: 10 for binary16, 7 for bfloat16.
+  /// Returns the format with this number of mantissa bits: 10 for binary16, 7 for bfloat16.
   static constexpr Float16Format of(unsigned mantissa_bits) {
     const unsigned bias = (1u << (14 - mantissa_bits)) - 1;
     return {(1024 - bias) << 20, (1023 + bias) << 20, (52 - mantissa_bits) << 20,
             20 - mantissa_bits};
   }
 
-  /// Returns the bits of the nearest value, ties to even, rounded once; of NaN the canonical quiet
-  /// one.
+  /// Returns the bits of the nearest value, ties to even, rounded once; for NaN the canonical quiet
+  /// NaN.
   WARPFOLD_HD std::uint16_t rounded(double value) const;
 };
 
-/// A Float16Bits is a number of such a format. Storage only: arithmetic happens in wider types, to
-/// which every value converts exactly.
+/// A number of such a format, for storage only: arithmetic uses wider types, to which every value
+/// converts exactly.
 template <int MantissaBits>
 struct Float16Bits {
   static constexpr int mantissa_bits = MantissaBits;           ///< without the leading one
-  static constexpr int exponent_bits = 15 - MantissaBits;      ///< the rest but for the sign
+  static constexpr int exponent_bits = 15 - MantissaBits;      ///< the others but the sign
   static constexpr int bias = (1 << (exponent_bits - 1)) - 1;  ///< bias of stored exponents
 
   std::uint16_t bits = 0;  ///< as stored, in native byte order
 
-  /// Rounds as Float16Format::rounded() does.
+  /// Rounds a double with Float16Format::rounded().
   WARPFOLD_HD static Float16Bits from_double(double value) {
     constexpr auto format = Float16Format::of(MantissaBits);
     return {format.rounded(value)};
   }
 
-  /// Returns the value, exactly.
+  /// Returns the exact value.
   WARPFOLD_HD float to_float() const;
 };
 

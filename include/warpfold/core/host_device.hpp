@@ -1,7 +1,6 @@
 #pragma once
 
-/// Marks a function that the host compiler and nvcc both compile: one definition of each operation
-/// serves both backends.
+/// Marks a function that both the host compiler and nvcc compile, so that both backends share it.
 #ifdef __CUDACC__
 #define WARPFOLD_HD __host__ __device__
 #else

@@ -8,17 +8,17 @@
 
 namespace warpfold {
 
-/// Reported numbers are those of an output, or of a coordinate, that is written into no file.
+/// Numbers of an output, or of a coordinate, that is not written to a file.
 struct ReportedNumbers {
-  std::vector<Value> values;  ///< row-major; nothing where one is missing
+  std::vector<Value> values;  ///< row-major; empty values where one is missing
   std::string units;          ///< CF's attribute; empty: none
   std::string calendar;       ///< calendar of times; empty: none
-  /// The same as dates, where the units make them times; or labels that are texts, without values.
+  /// The values as dates, if they are times; or labels that are texts, without values.
   std::vector<std::string> texts;
 };
 
-/// A reported coordinate is that of a dimension of outputs. It has neither values nor texts if the
-/// file has none for the dimension.
+/// Coordinate of a dimension of such an output. It has neither values nor texts if the file has
+/// none for the dimension.
 struct ReportedCoordinate : ReportedNumbers {
   std::string name;                     ///< name of the dimension, or dim_0, dim_1, ...
   ElementType type = ElementType::f64;  ///< type of the values

@@ -20,8 +20,8 @@ std::string_view name_of(ScanOperation operation);
 /// Parses "sum", "min" or "max"; throws a usage Error that lists them for anything else.
 ScanOperation parse_scan_operation(std::string_view name);
 
-/// Returns the type of a scan's output where none is requested: for sums of integers 64 bits of
-/// their signedness, as NumPy's cumsum; the input's for everything else.
+/// Returns the default type of a scan's output: for sums of integers 64 bits of their signedness,
+/// as NumPy's cumsum; otherwise the input's type.
 ElementType default_scan_output(ElementType input, ScanOperation operation);
 
 }  // namespace warpfold

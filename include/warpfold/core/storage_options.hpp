@@ -6,15 +6,15 @@
 
 namespace warpfold {
 
-/// Storage options specify how a dataset is stored: contiguous unless chunks are requested. Filters
-/// need chunks; their shape is chosen if none is given.
+/// Storage of a dataset: contiguous unless chunks are requested. Filters need chunks, whose shape
+/// is chosen if none is given.
 struct StorageOptions {
-  /// The chunks' extents in elements; those beyond the dataset's become the dataset's.
+  /// Extents of chunks in elements; larger ones than the dataset's are reduced to those.
   std::vector<std::uint64_t> chunk_shape;
-  bool choose_chunk_shape = false;   ///< in place of a chunk_shape
-  std::optional<int> deflate_level;  ///< 0 to 9; none: not compressed by deflate
-  std::optional<int> zstd_level;     ///< 1 to 22, in place of deflate; none: not by Zstandard
-  bool shuffle = false;              ///< HDF5's filter that groups bytes of equal weight
+  bool choose_chunk_shape = false;   ///< instead of giving chunk_shape
+  std::optional<int> deflate_level;  ///< 0 to 9; none: no deflate
+  std::optional<int> zstd_level;     ///< 1 to 22, instead of deflate; none: no Zstandard
+  bool shuffle = false;              ///< HDF5's filter that groups bytes of equal significance
   bool fletcher32 = false;           ///< HDF5's checksum of each chunk
 
   /// Returns whether chunks are requested.
