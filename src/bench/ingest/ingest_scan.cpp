@@ -129,7 +129,7 @@ ScanOutputs::ScanOutputs(const IngestRun& run)
   pipeline::run_on_root(communicator_, [&] {
     for (const std::string& file : {scanned_, copied_})
       if (std::filesystem::exists(std::filesystem::symlink_status(file)))
-        throw usage_error("'" + file + "' exists", "it would be removed after the measurement",
+        throw usage_error("'" + file + "' exists", "the measurement would remove it",
                           "Name another output.");
   });
 }

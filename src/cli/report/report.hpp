@@ -146,7 +146,7 @@ std::optional<Error> failure_of(const std::string& file,
   return Error(fmt::format("cannot read {} of {} datasets in '{}'",
                            std::ranges::count_if(outcomes, failed), outcomes.size(), file),
                "the first is '" + first->dataset + "' (" + first->skipped + ")",
-               "The report names all that were skipped.");
+               "The report lists all skipped datasets.");
 }
 
 /// Makes the first line of several datasets: "FILE: 3 of 4 datasets, 1 rank on 1 host, cpu: 2

@@ -79,7 +79,8 @@ void require_readable(const std::string& path) {
     throw Error(cannot_open(path), "it is not a regular file", "Name an HDF5 file.");
   }
   if (!FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))) {
-    throw Error(cannot_open(path), describe_errno(errno), "Ask for read access to it.");
+    throw Error(cannot_open(path), describe_errno(errno),
+                "Change its permissions, or ask its owner for access.");
   }
   if (status.st_size == 0) throw Error(cannot_open(path), "the file is empty", copy_again);
 }

@@ -169,7 +169,7 @@ void require_covered(hid_t source, const Mapping& mapping, const std::string& pr
   if (covered) return;
   throw Error(problem,
               "the source '" + mapping.dataset + "' in '" + mapping.file +
-                  "' of this virtual dataset has another shape than it had",
+                  "' of this virtual dataset has changed its shape",
               "Make the virtual dataset again.");
 }
 

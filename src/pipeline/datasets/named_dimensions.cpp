@@ -106,12 +106,12 @@ class CoordinateSlice {
     const auto holds = [&](const auto& time) { return time && window.holds(time->instant); };
     const auto begin = std::ranges::find_if(times, holds);
     if (begin == times.end())
-      refuse("holds no time; they go from " + text_of(*first) + " to " +
+      refuse("selects no time; times go from " + text_of(*first) + " to " +
                  text_of(*std::find_if(times.rbegin(), times.rend(), present)),
              dates_advice);
     const auto end = std::find_if_not(begin, times.end(), holds);
     if (std::any_of(end, times.end(), holds))
-      refuse("holds times that don't follow one another", dates_advice);
+      refuse("selects times that are not consecutive", dates_advice);
     std::string slice =
         std::to_string(begin - times.begin()) + ":" + std::to_string(end - times.begin());
     if (parts_.size() > 2) slice.append(":").append(parts_[2]);
@@ -234,7 +234,7 @@ class CoordinateSlice {
     try {
       return filter_of_conditions(conditions, type);
     } catch (const Error&) {
-      refuse("is neither made of indices nor of coordinates");
+      refuse("contains neither indices nor coordinates");
     }
   }
 
@@ -250,7 +250,7 @@ class CoordinateSlice {
     if (behind > 0) neighbours = coordinate_text(coordinate.at(behind - 1));
     if (behind > 0 && behind < coordinate.size()) neighbours += " and ";
     if (behind < coordinate.size()) neighbours += coordinate_text(coordinate.at(behind));
-    refuse("is the coordinate of no index; its neighbours have " + neighbours);
+    refuse("matches no coordinate; nearest: " + neighbours);
   }
 
   std::string range_of(Coordinate& coordinate) const {
@@ -269,7 +269,7 @@ class CoordinateSlice {
       refuse("begins with the greater bound, but coordinates rise");
     const ElementRange found = coordinate.selected(between);
     if (found.count == 0)
-      refuse("holds no coordinate; they go from " + coordinate_text(coordinate.at(0)) + " to " +
+      refuse("selects no coordinate; they go from " + coordinate_text(coordinate.at(0)) + " to " +
              coordinate_text(coordinate.at(coordinate.size() - 1)));
     std::string slice = std::to_string(found.first) + ":" + std::to_string(found.end());
     if (parts_.size() > 2) slice.append(":").append(parts_[2]);
@@ -368,8 +368,7 @@ NotedSelection make_selection(const std::string& text, const io::DatasetInfo& in
     const NamedDimension found = find_dimension(each.name, names, info);
     const std::size_t d = found.number;
     if (!slices[d].empty())
-      throw usage_error("bad selection '" + text + "'",
-                        "'" + each.name + "' is a dimension that has another part, too",
+      throw usage_error("bad selection '" + text + "'", "'" + each.name + "' is selected twice",
                         "Name each dimension once.");
     const CoordinateSlice slice(text, each);
     const bool by_indices = !slice.by_date() && !slice.by_coordinate();

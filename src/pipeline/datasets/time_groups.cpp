@@ -41,7 +41,7 @@ Times require_order(const std::vector<std::optional<IndexTime>>& read, const std
       const IndexTime& last = times.back();
       if (!have_one_count_of_days(last.calendar, time->calendar))
         throw Error(problem, "the calendars of its files differ",
-                    "Make files whose times have one calendar.");
+                    "Convert the files to one calendar.");
       if (time->instant < last.instant)
         throw Error(problem,
                     "its times fall: index " + index + " has " +
@@ -99,7 +99,7 @@ void require_complete(const std::string& every, bool complete, const Times& time
              " incomplete; they go from " +
              date_text(times.front().instant, times.front().calendar) + " to " +
              date_text(times.back().instant, times.back().calendar) +
-             ". Leave such windows out with `complete`.");
+             ". Omit them with `complete`.");
     return;
   }
   if (last) runs.pop_back();

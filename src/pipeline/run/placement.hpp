@@ -47,7 +47,7 @@ class GpuPlacement {
   /// Counts the ranks on the rank's GPU.
   int sharing(std::size_t host_rank) const;
 
-  /// Throws Error where ranks meet on a GPU, which says what they see. `installed` is how many GPUs
+  /// Throws Error where ranks share a GPU, which says what they see. `installed` is how many GPUs
   /// the host has, 0 where that isn't known.
   void refuse_sharing(const std::string& host, std::size_t installed) const;
 
