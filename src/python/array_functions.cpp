@@ -130,7 +130,7 @@ class HostArrays {
   HostCollectives collectives_;
 };
 
-/// Tells whether `ops` names one result, and not several.
+/// Returns whether `ops` names one result, and not several.
 bool is_one(std::string_view ops) { return ops.find(',') == ops.npos && ops != "all"; }
 
 /// Reduces an array of this process alone that can be taken as it lies; returns NotImplemented for

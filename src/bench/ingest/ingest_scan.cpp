@@ -34,7 +34,7 @@ class AgreedOutput {
  public:
   AgreedOutput(const IngestRun& run, const std::string& file) : run_(run), file_(file) {}
 
-  /// Tells whether the output that is there now agrees. Collective. Throws Error.
+  /// Returns whether the output that is there now agrees. Collective. Throws Error.
   bool agrees(const std::string& dataset) {
     const std::uint64_t digest = digest_now(dataset);
     if (!first_) first_ = digest;

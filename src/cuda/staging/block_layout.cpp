@@ -52,7 +52,7 @@ std::optional<BlockLayout> decompressing_layout(
   return BlockLayout{blocks, tiles, blocks, true, loader};
 }
 
-/// Says how many chunk loaders, one for each thread at best, may share half the memory: at least
+/// Returns how many chunk loaders, one for each thread at best, may share half the memory: at least
 /// one where pieces come as chunks.
 int loaders_that_fit(const BlockEnginePlan& plan, std::uint64_t limit) {
   if (plan.pieces.staging != Staging::chunks) return 0;

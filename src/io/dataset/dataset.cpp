@@ -189,8 +189,8 @@ class Dataset::Implementation {
     return {info_.file_offset.value(), info_.stored_shape, element_bytes(), part};
   }
 
-  /// Tells where a range begins in the file, if its elements follow one another there and bytes are
-  /// read directly.
+  /// Returns where a range begins in the file, if its elements follow one another there and bytes
+  /// are read directly.
   std::optional<std::uint64_t> address_of_run(ElementRange range) const {
     if (!bytes_) return std::nullopt;
     if (info_.selection.empty()) return info_.file_offset.value() + range.first * element_bytes();

@@ -31,7 +31,7 @@ void limit_cached_metadata(hid_t access) {
   require(H5Pset_mdc_config(access, &cache), "cannot set up file access");
 }
 
-/// Tells whether this HDF5 has a setting to do without locks.
+/// Returns whether this HDF5 has a setting to do without locks.
 bool disable_locking([[maybe_unused]] hid_t access) {
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
   return H5Pset_file_locking(access, false, true) >= 0;

@@ -44,7 +44,7 @@ struct DatasetLabels {
 /// shape does not fit or they are neither integers nor texts.
 DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run);
 
-/// Tells whether a name is that of a dataset of numbers with several dimensions. Collective.
+/// Returns whether a name is that of a dataset of numbers with several dimensions. Collective.
 bool has_several_dimensions(const std::string& name, const DatasetView& view,
                             const mpi::Communicator& communicator);
 

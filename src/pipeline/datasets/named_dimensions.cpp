@@ -44,7 +44,7 @@ std::vector<Names> names_of(const io::DatasetInfo& info) {
   return names;
 }
 
-/// Says which names there are.
+/// Returns which names there are.
 std::string there_are(const std::vector<Names>& dimensions) {
   std::vector<std::string> names;
   for (const Names& each : dimensions)
@@ -83,13 +83,13 @@ class CoordinateSlice {
     }
   }
 
-  /// Tells whether a bound is a coordinate: a number that is not whole as it is written.
+  /// Returns whether a bound is a coordinate: a number that is not whole as it is written.
   bool by_coordinate() const {
     return parts_.size() <= 3 &&
            (is_coordinate(parts_[0]) || (is_range() && is_coordinate(parts_[1])));
   }
 
-  /// Tells whether a bound is a date.
+  /// Returns whether a bound is a date.
   bool by_date() const {
     return parts_.size() <= 3 && (is_date(parts_[0]) || (is_range() && is_date(parts_[1])));
   }
@@ -118,7 +118,7 @@ class CoordinateSlice {
     return slice;
   }
 
-  /// Says which coordinates the indices have, where the numbers that are given could be meant as
+  /// Returns which coordinates the indices have, where the numbers that are given could be meant as
   /// coordinates: each is one of them, and not that of its index. Empty where they aren't.
   std::string note(const io::DatasetInfo& info, const NamedDimension& found) const {
     const bool in_many_files = !info.files.empty() && found.number == info.concatenated_along;
@@ -181,7 +181,8 @@ class CoordinateSlice {
     throw usage_error(problem(), "'" + named_.name + "=" + named_.slice + "' " + why, advice);
   }
 
-  /// Says which time has the index that is given, where it could be meant as a year of the times.
+  /// Returns which time has the index that is given, where it could be meant as a year of the
+  /// times.
   std::string note_on_year(const io::DatasetInfo& info, const NamedDimension& found,
                            const std::vector<double>& numbers) const {
     constexpr std::size_t digits_of_year = 4;

@@ -73,7 +73,7 @@ Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceO
   return {};
 }
 
-/// Says what places that are coordinates are: "time of the maximum of temperature".
+/// Returns what places that are coordinates are: "time of the maximum of temperature".
 ChangedText place_text_of(const AxisOutput& output, const io::DatasetText& input) {
   const std::string prefix = row_of(output.statistic).prefix;
   ChangedText text;

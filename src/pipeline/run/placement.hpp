@@ -81,7 +81,7 @@ struct CoreBinding {
   bool far_from_gpu = false;  ///< none of the cores is on the NUMA node of its GPU
 };
 
-/// Says how the binding slows the rank and what to do, in full sentences; empty where it
+/// Returns how the binding slows the rank and what to do, in full sentences; empty where it
 /// doesn't.
 std::string binding_note(const CoreBinding& binding);
 
