@@ -103,8 +103,8 @@ class SlabBatch {
 /// Brings slabs to batches. Threads may call it at once, until finish().
 class SlabBatches {
  public:
-  /// Slots have each a batch of its own; or, where batches are shared, all fill one together after
-  /// the other, and whoever comes by sees to those that are decompressed.
+  /// Each slot has its own batch. Shared batches are filled by all slots together, one after the
+  /// other, and the next thread that polls completes those that are decompressed.
   SlabBatches(std::vector<std::unique_ptr<SlabBatch>> batches, bool shared)
       : batches_(std::move(batches)), shared_(shared), states_(batches_.size(), State::filling) {}
 

@@ -155,7 +155,7 @@ class Dataset::Implementation {
     try {
       take_parts(*stacked);
     } catch (const Error&) {
-      // The library converts between types that aren't supported, and are no matter then.
+      // The library converts types that aren't supported, so they don't matter then.
     }
   }
 

@@ -118,7 +118,8 @@ std::string queried_name(Query query, const std::string& problem) {
 /// beginning with `problem`.
 std::string path_of(hid_t object, const std::string& problem);
 
-/// Returns the name of the file that an open object lies in. Throws likewise.
+/// Returns the name of the file that an open object lies in. Throws an Error beginning with
+/// `problem`.
 std::string stored_file_of(hid_t object, const std::string& problem);
 
 }  // namespace warpfold::io

@@ -56,7 +56,8 @@ std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& v
 DatasetLabels labels_of_groups(const AxisShape& array);
 
 /// Opens labels that are integers of some of the dimensions `along`, and has every rank keep their
-/// numbers in memory, for outputs of each index along the others. Collective; throws likewise.
+/// numbers in memory, for outputs of each index along the others. Collective; throws the same
+/// Error on every rank.
 DatasetLabels open_labels_along(const std::string& name, const std::vector<int>& along,
                                 DatasetView& view, Run& run);
 

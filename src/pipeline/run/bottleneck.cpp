@@ -79,7 +79,7 @@ constexpr double order_on_core =
     0.45e9;                             ///< one quantile along axes of elements of 4 bytes or more
 constexpr double order_on_gpu = 200e9;  ///< one quantile along axes, in the memory of one GPU
 constexpr double copy_to_gpu = 50e9;    ///< rate of one GPU
-constexpr double decompress_on_gpu = 90e9;  ///< likewise
+constexpr double decompress_on_gpu = 90e9;  ///< rate of one GPU
 constexpr double gpu_start_seconds = 0.35;
 }  // namespace expected
 
