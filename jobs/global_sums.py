@@ -26,7 +26,7 @@ def measured(program, ranks, rounds):
 
 def table(results):
     """Markdown of {ranks: {case: (microseconds, error)}}."""
-    yield "| fields x elements | data | way | " + " | ".join(map(ranks_text, results)) + " | error |"
+    yield "| fields x elements | data | method | " + " | ".join(map(ranks_text, results)) + " | error |"
     yield "|---" * 3 + "|---:" * (len(results) + 1) + "|"
     for case in next(iter(results.values())):
         fields, elements, data, way = case

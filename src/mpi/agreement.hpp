@@ -25,7 +25,7 @@ class FailureWatch {
   FailureWatch(const FailureWatch&) = delete;
   FailureWatch& operator=(const FailureWatch&) = delete;
 
-  /// Tells whether any rank had failed by its previous round.
+  /// Returns whether any rank had failed by its previous round.
   bool round(bool failed);
 
  private:

@@ -46,7 +46,7 @@ class Communicator {
 
   MPI_Comm get() const { return communicator_; }
 
-  /// Tells whether it is this process without MPI.
+  /// Returns whether it is this process without MPI.
   bool is_alone() const { return communicator_ == MPI_COMM_SELF; }
   int rank() const { return rank_; }
   int size() const { return size_; }

@@ -39,7 +39,7 @@ Environment::Environment() {
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_FUNNELED)
-    throw Error("this MPI cannot run with other threads", "it provides MPI_THREAD_SINGLE only",
+    throw Error("this MPI does not support threads", "it provides only MPI_THREAD_SINGLE",
                 "Use an MPI built with thread support.");
   seconds_of_start =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -16,17 +16,18 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 };
 
-/// Tells whether MPI runs in this process, whoever started it: it was started, and not ended since.
+/// Returns whether MPI runs in this process, whoever started it: it was started, and not ended
+/// since.
 bool is_running();
 
 /// Returns how long starting MPI took this process; 0 where it wasn't an Environment that did.
 double start_seconds();
 
-/// Tells whether a launcher started this process, which may have bound it to some cores, or a user
-/// did.
+/// Returns whether a launcher started this process, which may have bound it to some cores, or a
+/// user did.
 bool started_by_launcher(const Communicator& communicator);
 
-/// Tells whether this process may be one of several, by the names of its environment variables:
+/// Returns whether this process may be one of several, by the names of its environment variables:
 /// every launcher tells a process its rank, most so by PMI or PMIx. Before MPI is started.
 bool may_have_peers();
 
@@ -37,7 +38,7 @@ inline constexpr int default_ranks_of_doubling = 8;
 /// Throws Error, on all ranks, where it is no number from 1 to 2^31 - 1.
 int ranks_of_doubling(const Communicator& communicator);
 
-/// Tells whether this MPI (before it is started, its headers) takes addresses in GPU memory:
+/// Returns whether this MPI (before it is started, its headers) takes addresses in GPU memory:
 /// "CUDA-aware", "not CUDA-aware", or "" where it doesn't tell.
 std::string_view cuda_awareness();
 

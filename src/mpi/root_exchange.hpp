@@ -32,8 +32,8 @@ class RootExchange {
 
   bool under_way() const { return under_way_; }
 
-  /// Tells whether the exchange started last is complete here; doesn't wait, and is what lets it go
-  /// on. Calls `answer`, which must not throw, once on the root when all numbers have arrived.
+  /// Returns whether the exchange started last is complete here; doesn't wait, and is what lets it
+  /// go on. Calls `answer`, which must not throw, once on the root when all numbers have arrived.
   bool done(const Answer& answer);
 
   /// Returns the root's answer to this rank, once done().

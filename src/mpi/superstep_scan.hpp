@@ -30,7 +30,8 @@ class SuperstepScan {
 
   bool under_way() const { return under_way_; }
 
-  /// Tells whether the superstep started last is complete; doesn't wait, and is what lets it go on.
+  /// Returns whether the superstep started last is complete; doesn't wait, and is what lets it go
+  /// on.
   bool done();
 
   /// Tells once done() whether any rank came without contents; the same on every rank.

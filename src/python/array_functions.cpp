@@ -37,8 +37,8 @@ std::vector<Statistic> statistics_of(const std::string& names) {
   } catch (const Error&) {
     const cli::Operations operations = cli::parse_operations("ops", names);
     if (operations.quantiles.empty()) throw;
-    throw usage_error(operations.quantiles.front() + " cannot be found of an array in memory",
-                      "quantiles are found of datasets in files",
+    throw usage_error(operations.quantiles.front() + " is not supported for arrays in memory",
+                      "only datasets in files have quantiles",
                       "Write the array to a file, or use numpy.quantile.");
   }
 }
@@ -130,7 +130,7 @@ class HostArrays {
   HostCollectives collectives_;
 };
 
-/// Tells whether `ops` names one result, and not several.
+/// Returns whether `ops` names one result, and not several.
 bool is_one(std::string_view ops) { return ops.find(',') == ops.npos && ops != "all"; }
 
 /// Reduces an array of this process alone that can be taken as it lies; returns NotImplemented for

@@ -85,7 +85,7 @@ nb::tuple device_elements(nb::handle capsule, bool is_written) {
     memory = nb::cast<Memory>(capsule, false);
   }
   if (!is_row_major(memory))
-    throw usage_error("the array's elements don't lie one behind another", "",
+    throw usage_error("the array is not C-contiguous", "",
                       "Copy them: cupy.ascontiguousarray(array), tensor.contiguous().");
   return nb::make_tuple(reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(),
                         std::string(name_of(type_of(memory))), owner_of(memory));

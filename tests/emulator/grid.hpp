@@ -34,7 +34,7 @@ struct Grid {
 /// the GPU has no room for the grid.
 bool run(const Grid& grid, const std::function<void()>& lane);
 
-/// Begins the order in which lanes run anew.
+/// Restarts the order in which lanes run.
 void seed_schedule(std::uint64_t seed);
 
 /// Prints what is wrong with the kernel and where, and aborts.

@@ -134,7 +134,7 @@ def test_coordinates_are_labels(path, field):
     "option, array, words",
     [
         ("mask", np.ones((4, 5)), "mask 'mask' does not fit dataset 'temp'"),
-        ("by", np.zeros(6, "M8[s]"), "cannot take an array as by: the array has elements of datetime"),
+        ("by", np.zeros(6, "M8[s]"), "cannot use an array as by: the array has elements of datetime"),
         ("by", np.ones((5, 4)), "by 'by'"),
         ("mask", object(), "elements of object"),
         ("weights", [[1.0], [1.0, 2.0]], "cannot take a list as weights"),

@@ -39,7 +39,7 @@ std::optional<CubSum> cub_sum(ElementType input);
 /// for.
 CubLaunch cub_scan(ElementType input, ElementType output, bool exclusive);
 
-/// Says how many elements they take.
+/// Returns how many elements they take.
 std::uint64_t max_cub_scan_elements();
 
 // The following are for f64 and f32; null for other types, and before CUB 3.5.

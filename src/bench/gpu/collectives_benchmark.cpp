@@ -144,8 +144,8 @@ class CollectivesCase {
     return candidate;
   }
 
-  /// Says how often a scan moves the array, at most, on any rank: the reduction reads it, the scan
-  /// reads and writes it, and one rank alone may do without the reduction.
+  /// Returns how often a scan moves the array, at most, on any rank: the reduction reads it, the
+  /// scan reads and writes it, and one rank alone may do without the reduction.
   std::uint64_t passes(const ScanSpec& spec, bool reproducible) const {
     bool reduces = ranks() > 1;
     rig_.on_every_rank(
@@ -153,7 +153,7 @@ class CollectivesCase {
     return reduces ? 3 : 2;
   }
 
-  /// Tells whether this rank's prefixes are right: both ends of them as the host computes them,
+  /// Returns whether this rank's prefixes are right: both ends of them as the host computes them,
   /// and, where prefixes are exact, each as the one before it demands.
   bool is_right(const ScanSpec& spec, const Candidate& candidate, bool rounded) {
     const Accumulator before = merged_ranks(mine_, rig_.rank(), rig_.communicator());
@@ -173,7 +173,7 @@ class CollectivesCase {
     return right;
   }
 
-  /// Tells whether all prefixes but the first, which has to do with lower ranks, follow from the
+  /// Returns whether all prefixes but the first, which has to do with lower ranks, follow from the
   /// one before.
   bool follow_from_each_other(const ScanSpec& spec) {
     return kernels::scan_mismatches({input_.data(), output_.data(), elements_, type_, type_,

@@ -26,7 +26,7 @@ class ScanReference {
                 const std::vector<std::uint64_t>& ascending_counts, cudaStream_t stream,
                 const Accumulator& before = Accumulator::empty());
 
-  /// Tells whether the prefixes at `output`, in device memory, are the reference's; scan number
+  /// Returns whether the prefixes at `output`, in device memory, are the reference's; scan number
   /// `scan`.
   bool agrees(std::size_t scan, const void* output, cudaStream_t stream) const;
 

@@ -172,7 +172,7 @@ class ReduceCase {
     return cuda::downloaded_value<std::uint64_t>(result_.data(), rig_.stream());
   }
 
-  /// Tells whether a sum is right on data whose partial sums are exact.
+  /// Returns whether a sum is right on data whose partial sums are exact.
   bool adds_steps(const CubRun& run, std::uint64_t elements, ElementType output) {
     kernels::fill(target_.data(), type_, Pattern::steps, elements, 1, rig_.stream());
     run(target_.data(), result_.data());

@@ -34,7 +34,7 @@ class AgreedOutput {
  public:
   AgreedOutput(const IngestRun& run, const std::string& file) : run_(run), file_(file) {}
 
-  /// Tells whether the output that is there now agrees. Collective. Throws Error.
+  /// Returns whether the output that is there now agrees. Collective. Throws Error.
   bool agrees(const std::string& dataset) {
     const std::uint64_t digest = digest_now(dataset);
     if (!first_) first_ = digest;
@@ -129,7 +129,7 @@ ScanOutputs::ScanOutputs(const IngestRun& run)
   pipeline::run_on_root(communicator_, [&] {
     for (const std::string& file : {scanned_, copied_})
       if (std::filesystem::exists(std::filesystem::symlink_status(file)))
-        throw usage_error("'" + file + "' exists", "it would be removed after the measurement",
+        throw usage_error("'" + file + "' exists", "the measurement would remove it",
                           "Name another output.");
   });
 }

@@ -53,7 +53,7 @@ void add_last_warp_tile(const T* input, std::uint64_t elements, T* sum, cudaStre
 void add_by_reduce_add_sync(const std::uint32_t* input, std::uint64_t elements, std::uint32_t* sum,
                             cudaStream_t stream);
 
-/// Tells whether the current device has __reduce_add_sync and this program was compiled for it.
+/// Returns whether the current device has __reduce_add_sync and this program was compiled for it.
 bool has_reduce_add_sync();
 
 template <class T>

@@ -76,7 +76,7 @@ std::vector<std::string> heading(const TimeUnit& unit) {
           ""};
 }
 
-/// Tells what GB/s would be of the elements without their filters.
+/// Returns what GB/s would be of the elements without their filters.
 std::optional<double> element_rate(const Row& row) {
   if (!row.gigabytes_per_second || row.element_bytes == 0 || row.useful_bytes == 0)
     return std::nullopt;

@@ -20,7 +20,7 @@ class Command {
   /// Does what the command is for. Collective over the session's communicator. Throws Error.
   virtual void run(const Session& session) = 0;
 
-  /// Tells which files beside the named ones may be read.
+  /// Returns which files beside the named ones may be read.
   virtual ExternalFiles external() const { return ExternalFiles::any; }
 
   bool chosen() const { return application_->parsed(); }

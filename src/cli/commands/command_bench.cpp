@@ -129,35 +129,35 @@ class BenchCommand : public MeasuringCommand {
 
   void add_options() {
     add("--sizes", "LEAST:GREATEST|SIZE,...",
-        "Bytes of a rank's larger array; if not given, the powers of 4 from 1K (of collectives "
-        "from 64K) to 4G; of histogram, select, axes and labels 16M, 256M and 4G",
+        "Bytes of a rank's larger array. Default: the powers of 4 from 1K (collectives: "
+        "64K) to 4G; histogram, select, axes and labels: 16M, 256M and 4G",
         [this](const std::string& text) { settings_.sizes = parse_sizes("--sizes", text); });
-    add_types("Element types, i8 to f64; of scans also u8:u64 and the like");
+    add_types("Element types, i8 to f64. Scans also take u8:u64 and the like");
     add("--ops", "NAME,...",
-        "Operations of the kernels; of reduce sum, statistics, extrema, of scan inclusive, "
-        "exclusive, min, max, of histogram few, many, of select tenth, half, most, of axes first, "
-        "last, scan-first, scan-last, of labels few, many, few-skewed, many-skewed, few-runs, "
-        "many-runs, of collectives sum, statistics, inclusive, exclusive",
+        "Operations of the kernels. reduce: sum, statistics, extrema; scan: inclusive, "
+        "exclusive, min, max; histogram: few, many; select: tenth, half, most; axes: "
+        "first, last, scan-first, scan-last; labels: few, many, few-skewed, many-skewed, "
+        "few-runs, many-runs; collectives: sum, statistics, inclusive, exclusive",
         [this](const std::string& text) { settings_.operations = parse_names("--ops", text); });
     add("--data", "NAME,...",
-        "Distributions of the floats; of reduce and scan uniform, walk, wide, drift, fill, cancel, "
-        "subnormal, largest, tails",
+        "Distributions of the floats. reduce and scan: uniform, walk, wide, drift, fill, "
+        "cancel, subnormal, largest, tails",
         [this](const std::string& text) { settings_.data = parse_names("--data", text); });
     add_kernels(
-        "Kernels to compare; of reduce fold, CUB, CUB gpu_to_gpu, read, copy, "
-        "of scan registers, reproducible, CUB, CUB run_to_run, copy, of histogram, select and axes "
-        "warpfold, CUB, read, copy, of labels warpfold, atomics, read, copy, of collectives "
-        "reduce, scan, fast, copy, of ingest H5Dread, warpfold, attributes, where, mask, weights, "
-        "shared, raw, inflate, cp");
-    add("--where", "CONDITION", "ingest: reduce with this condition, too",
+        "Kernels to compare. reduce: fold, CUB, CUB gpu_to_gpu, read, copy; scan: "
+        "registers, reproducible, CUB, CUB run_to_run, copy; histogram, select and axes: "
+        "warpfold, CUB, read, copy; labels: warpfold, atomics, read, copy; collectives: "
+        "reduce, scan, fast, copy; ingest: H5Dread, warpfold, attributes, where, mask, "
+        "weights, shared, raw, inflate, cp");
+    add("--where", "CONDITION", "ingest: also reduce with this condition",
         [this](const std::string& text) { settings_.where = {text}; });
-    add("--mask", "[FILE::]DATASET", "ingest: reduce with this mask, too",
+    add("--mask", "[FILE::]DATASET", "ingest: also reduce with this mask",
         [this](const std::string& text) { settings_.mask = text; });
-    add("--weights", "[FILE::]DATASET|cos:DIMENSION", "ingest: reduce with these weights, too",
+    add("--weights", "[FILE::]DATASET|cos:DIMENSION", "ingest: also reduce with these weights",
         [this](const std::string& text) { settings_.weights = text; });
-    add("--scan", "FILE", "ingest: scan to this new file, too; it is removed afterwards",
+    add("--scan", "FILE", "ingest: also scan to this new file. It is removed afterwards",
         [this](const std::string& text) { settings_.output = text; });
-    add_iterations("Measured runs of each; 21 if not given, of ingest 5");
+    add_iterations("Measured runs of each. Default: 21 (ingest: 5)");
   }
 };
 
@@ -167,16 +167,16 @@ class LadderCommand : public MeasuringCommand {
       : MeasuringCommand(program, "ladder", "Benchmark kernels step by step, from naive to fast",
                          measurer) {
     add_what(ladders);
-    add_types("Element types; of reduce u32, f32, f64, of scan i32, of atomics i32, u32");
-    add("--elements", "N", "Elements of the array; 2^28 u32, 10^8 floats, 2^26 i32 if not given",
+    add_types("Element types. reduce: u32, f32, f64; scan: i32; atomics: i32, u32");
+    add("--elements", "N", "Elements of the array. Default: 2^28 u32, 10^8 floats, 2^26 i32",
         [this](const std::string& text) {
           constexpr std::uint64_t maximum = std::uint64_t{1} << 40;
           settings_.elements = parse_integer("--elements", text, 1, maximum);
         });
     application().add_flag("--article", settings_.article,
-                           "Use the articles' sizes; 2^30 u32, which one core generates");
-    add_kernels("Steps, and fold or scan, CUB and copy; all if not given");
-    add_iterations("Measured runs of each; 21 if not given");
+                           "Use the articles' sizes. 2^30 u32, which one core generates");
+    add_kernels("Steps, and fold or scan, CUB and copy. Default: all");
+    add_iterations("Measured runs of each. Default: 21");
     add_common_options(application(), request_.common);
     show_examples("warpfold ladder reduce --types f32");
   }

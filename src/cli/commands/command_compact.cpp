@@ -20,7 +20,7 @@ warpfold compact topo.nc topo -o ocean.h5 --where '<0' --indices)";
 class CompactCommand : public RowsCommand<CompactRequest, CompactResult> {
  public:
   explicit CompactCommand(CLI::App& program)
-      : RowsCommand(program, "compact", "Write the elements that meet conditions, in their order") {
+      : RowsCommand(program, "compact", "Write the elements that satisfy conditions, in order") {
     add_data_options(application(), common_);
     show_examples(compact_examples);
   }

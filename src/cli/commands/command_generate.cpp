@@ -26,11 +26,11 @@ warpfold generate normal walk.h5 steps --shape 100000 --type f32 --deflate --shu
 class GenerateCommand : public Command {
  public:
   explicit GenerateCommand(CLI::App& program)
-      : Command(program, "generate", "Write a dataset with known values and, mostly, a known sum") {
+      : Command(program, "generate", "Write a dataset with known values, mostly with a known sum") {
     const std::string kinds = names_of(all_generator_kinds);
     add_argument("KIND", kind_, kinds.c_str())->required()->type_name(kinds);
-    add_argument("FILE", options_.output.path, "The HDF5 file to make")->required();
-    add_argument("DATASET", options_.output.dataset, "The path of the dataset in it")->required();
+    add_argument("FILE", options_.output.path, "HDF5 file to write")->required();
+    add_argument("DATASET", options_.output.dataset, "Path of the dataset in it")->required();
     add_value_options();
     add_storage_options(application(), options_.storage);
     add_data_options(application(), common_);
@@ -52,22 +52,21 @@ class GenerateCommand : public Command {
 
  private:
   void add_value_options() {
-    add("--shape", "N,...", "Extents, slowest first; such as 1000,1000",
+    add("--shape", "N,...", "Extents, slowest first. Example: 1000,1000",
         [this](const std::string& text) {
           options_.shape = parse_shape("--shape", text);
           has_shape_ = true;
         });
-    add("--type", names_of(all_element_types), "The type of elements; f64 if not given",
+    add("--type", names_of(all_element_types), "Type of the elements. Default: f64",
         [this](const std::string& text) { options_.format.type = parse_element_type(text); })
         ->option_text("TYPE");
-    add("--seed", "N", "Seed of the random values; 1 if not given",
-        [this](const std::string& text) {
-          options_.seed = parse_integer("--seed", text, 0, ~std::uint64_t{0});
-        });
-    add("--value", "X", "Value of the elements of constant; 1 if not given",
+    add("--seed", "N", "Seed of the random values. Default: 1", [this](const std::string& text) {
+      options_.seed = parse_integer("--seed", text, 0, ~std::uint64_t{0});
+    });
+    add("--value", "X", "Value of the elements of constant. Default: 1",
         [this](const std::string& text) { options_.value = parse_real("--value", text); });
-    add("--byte-order", byte_orders,
-        "Byte order of the stored elements; this machine's if not given", options_.format.order);
+    add("--byte-order", byte_orders, "Byte order of the stored elements. Default: this machine's",
+        options_.format.order);
     application().add_flag("--append", options_.output.append, "Add to an existing file");
     application().add_flag("--force", options_.output.force,
                            "Replace an existing file; with --append the DATASET in it");

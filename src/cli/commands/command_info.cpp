@@ -99,7 +99,7 @@ struct Description {
 class InfoCommand : public Command {
  public:
   explicit InfoCommand(CLI::App& program)
-      : Command(program, "info", "List a file's datasets, or describe how some are read") {
+      : Command(program, "info", "List a file's datasets, or describe how they are read") {
     add_dataset_arguments(application(), arguments_);
     add_view_options(application(), view_);
     add_plan_options();
@@ -154,12 +154,13 @@ class InfoCommand : public Command {
 
   void add_plan_options() {
     add("--plan", words_of(planned_commands),
-        "Show how this command would divide the dataset; its items, and the share of each rank",
+        "Show how this command would divide the dataset. The plan has its items, and the "
+        "share of each rank",
         [this](const std::string& text) {
           request_.command = parse_choice("--plan", text, planned_commands);
           planned_ = text;
         });
-    add("--axis", "K|NAME,...", "Axes for --plan reduce or scan; as those commands take them",
+    add("--axis", "K|NAME,...", "Axes for --plan reduce or scan",
         [this](const std::string& text) { request_.axes = parse_axes("--axis", text); });
   }
 

@@ -140,8 +140,7 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     }
     if (shown == all) return aligned_text(table);
     return aligned_text(table) +
-           fmt::format("and {} more labels: all are in what -o, --json and --csv write\n",
-                       all - shown);
+           fmt::format("and {} more labels; -o, --json and --csv have all\n", all - shown);
   }
 
   Rows rows(const ReduceResult& result) const override {

@@ -13,7 +13,7 @@
 
 namespace warpfold::cli {
 
-/// Tells how a dataset's bytes get into memory, and why so.
+/// Returns how a dataset's bytes get into memory, and why so.
 std::string read_path_text(const io::DatasetInfo& info);
 
 /// Makes rows of a property's name and its value, for a reader.

@@ -20,7 +20,8 @@ Grammar::Grammar(Measurer measurer)
   application_.formatter(std::make_shared<HelpFormatter>());
   application_.footer(first_examples);
   application_.add_flag("--version", version_, "Print the version");
-  application_.add_flag("--config", config_, "Print what the program was built with and runs on");
+  application_.add_flag("--config", config_,
+                        "Print the configuration of the build and the machine");
   commands_.push_back(make_reduce_command(application_));
   commands_.push_back(make_scan_command(application_));
   commands_.push_back(make_histogram_command(application_));

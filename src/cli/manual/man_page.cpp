@@ -117,8 +117,8 @@ std::string see_also(const CommandTable& program, const CommandTable& command) {
 
 constexpr std::string_view exit_status = R"(.SH EXIT STATUS
 0 done, 1 failed, 2 wrong usage.
-By SIGINT, SIGTERM and SIGHUP a run ends in order, and then the process by
-the signal.
+SIGINT, SIGTERM and SIGHUP end a run cleanly; the process then ends by the
+signal.
 )";
 
 }  // namespace

@@ -41,7 +41,7 @@ std::string complaint_of(const CLI::ParseError& failure) {
   return words.substr(0, words.find(':')) + " takes one value";
 }
 
-/// Tells what most likely happened where an option has no value.
+/// Returns what most likely happened where an option has no value.
 std::string advice_on(const std::string& complaint) {
   if (!complaint.starts_with("--where ")) return "";
   return "Quote conditions, as the shell takes > and < for itself: --where '>0'. ";

@@ -47,7 +47,7 @@ struct CommonOptions {
 /// Lets a command fill `run`, which must outlive the parsing.
 void add_run_options(CLI::App& command, RunOptions& run);
 
-/// Lets a command fill `options`, likewise.
+/// Lets a command fill `options`, which must outlive the parsing.
 void add_common_options(CLI::App& command, CommonOptions& options);
 
 /// Does what add_common_options() does, for a command that passes over data.

@@ -37,16 +37,16 @@ void check(const DatasetArguments& arguments) {
 void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
   command.add_option("FILE", arguments.file, "An HDF5 file")->required()->type_name("");
   command
-      .add_option(
-          "DATASET", arguments.datasets.names,
-          "Paths of datasets in it, or patterns: 'run*/temp'; with --concat, files before them")
+      .add_option("DATASET", arguments.datasets.names,
+                  "Paths of datasets in it, or patterns: 'run*/temp'. With --concat, files come "
+                  "before the dataset")
       ->type_name("");
   command.add_flag("--all", arguments.datasets.all,
-                   "Process all datasets of the file; those that can't be read are skipped");
+                   "Process all datasets of the file. Those that can't be read are skipped");
   add_text_option(
       command, "--concat", "K|NAME",
-      "Join files along this dimension; FILE and all but the last DATASET are files, or "
-      "patterns of them. The parts that the files have of the last DATASET are joined in order",
+      "Join files along this dimension. FILE and all but the last DATASET are files, or "
+      "patterns of files. The files' parts of the last DATASET are joined in this order",
       [&arguments](const std::string& text) {
         arguments.concat = parse_axis("--concat", text, "files go on along one dimension");
       });
@@ -82,37 +82,36 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   };
   add_text_option(
       command, "--select", "SLICE,...",
-      "Select a part of the dataset: '10:20, ::2'; in NumPy's notation, or by names as "
-      "'time=2:5, lat=-30.:30.', where whole numbers are indices and those with a point "
-      "coordinates, or by dates as 'time=2001-03'. Everything if not given",
+      "Select a part of the dataset: '10:20, ::2'. The notation is NumPy's. Or by "
+      "names, 'time=2:5, lat=-30.:30.': whole numbers are indices, numbers with a point "
+      "coordinates. Or by dates, 'time=2001-03'",
       [&options](const std::string& text) {
         if (text.empty()) throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
         options.select = text;
       })
       ->group("Elements");
   command
-      .add_option(
-          "--where", options.where,
-          "Keep only elements that satisfy this: '>0'; or '<=1e3', '==0', '!=nan', 'finite', "
-          "'inf' and 'nan'. 'D > 0': where another dataset does, as for --mask. Several conditions "
-          "must all hold")
+      .add_option("--where", options.where,
+                  "Keep only elements that satisfy this: '>0'. Others: '<=1e3', '==0', '!=nan', "
+                  "'finite', 'inf' and 'nan'. 'D > 0' is a condition on another dataset, as for "
+                  "--mask. Several conditions must all hold")
       ->type_name("CONDITION")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->group("Elements");
   add_text("--fill-value", "auto|VALUE|none",
-           "Skip elements stored as VALUE; or none, in place of those that the dataset's "
-           "_FillValue, missing_value and valid_* specify, which is auto",
+           "Skip elements stored as VALUE. none skips none, and auto (the default) those "
+           "that the dataset's _FillValue, missing_value and valid_* specify",
            options.fill_value);
   command
       .add_flag("--raw", options.raw,
-                "Use the stored numbers; apply no attribute, such as _FillValue, "
+                "Use the stored numbers. No attribute is applied, such as _FillValue, "
                 "scale_factor, add_offset or _Unsigned")
       ->group("Elements");
   add_text_option(command, "--mask", "[!][FILE::]DATASET[CONDITION]",
-                  "Skip elements where this dataset is 0; with ! where it is not, or where it does "
-                  "not satisfy a condition: 'D > 0.5'. It has the dataset's dimensions, or some of "
-                  "them; D@0,2 names them",
+                  "Skip elements where this dataset is 0. With ! where it is not 0; with a "
+                  "condition, 'D > 0.5', where it does not satisfy it. It has all or some "
+                  "dimensions of the dataset; D@0,2 names them",
                   [&options](const std::string& text) {
                     if (text.empty()) throw usage_error("bad --mask ''", "", "Name a dataset.");
                     options.mask = text;
@@ -120,8 +119,9 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
       ->group("Elements");
   add_choice_option(
       command, "--match", matchings,
-      "How other datasets are matched; masks, weights, labels and joined files by the "
-      "names and coordinates of dimensions, if both sides have them, or by position",
+      "Match other datasets by coordinates or position. coordinates compares names and "
+      "coordinates of the dimensions of masks, weights, labels and joined files, if "
+      "both sides have them",
       options.match)
       ->group("Elements");
 }
@@ -130,8 +130,8 @@ void add_output_options(CLI::App& command, OutputOptions& output, const std::str
                         const std::string& group) {
   CLI::Option* name = add_text_option(
       command, "-o,--output", "OUT[:DATASET]",
-      "Name the output file and its dataset; the last colon, or ::, separates them. "
-      "The dataset has the input's name if not given" +
+      "Name the output file and its dataset. The last colon, or ::, separates them. By "
+      "default the dataset has the input's name" +
           more,
       [&output](const std::string& text) {
         OutputName named = parse_output_name("-o", text);
@@ -140,9 +140,10 @@ void add_output_options(CLI::App& command, OutputOptions& output, const std::str
       });
   CLI::Option* append =
       command.add_flag("--append", output.append,
-                       "Add to an existing output file; a dataset that it already has is an error");
-  CLI::Option* force = command.add_flag(
-      "--force", output.force, "Replace an existing output file; with --append datasets in it");
+                       "Add to an existing output file. A dataset that it already has is an error");
+  CLI::Option* force =
+      command.add_flag("--force", output.force,
+                       "Replace an existing output file. With --append only datasets in it");
   group_options({name, append, force}, group);
 }
 
@@ -152,19 +153,18 @@ void require_output(const OutputOptions& output, const std::string& why) {
 }
 
 void add_storage_options(CLI::App& command, StorageOptions& storage, const std::string& group) {
-  CLI::Option* chunks =
-      add_text_option(command, "--chunks", "N,...|auto",
-                      "Store in chunks of these extents; auto makes chunks of about 4 MiB. If not "
-                      "given, these with a filter, contiguous without",
-                      [&storage](const std::string& text) {
-                        storage.choose_chunk_shape = text == "auto";
-                        storage.chunk_shape.clear();
-                        if (!storage.choose_chunk_shape)
-                          storage.chunk_shape = parse_shape("--chunks", text);
-                      });
+  CLI::Option* chunks = add_text_option(
+      command, "--chunks", "N,...|auto",
+      "Store in chunks of these extents. auto makes chunks of about 4 MiB. Default: "
+      "auto with a filter, contiguous without",
+      [&storage](const std::string& text) {
+        storage.choose_chunk_shape = text == "auto";
+        storage.chunk_shape.clear();
+        if (!storage.choose_chunk_shape) storage.chunk_shape = parse_shape("--chunks", text);
+      });
   CLI::Option* deflate =
       add_text_option(command, "--deflate", "[LEVEL]",
-                      "Compress chunks as gzip does; 0 to 9, level 6 if not given",
+                      "Compress chunks as gzip does. Levels are 0 to 9; default: 6",
                       [&storage](const std::string& text) {
                         const std::string level = text.empty() ? default_deflate_level : text;
                         storage.deflate_level =
@@ -173,7 +173,7 @@ void add_storage_options(CLI::App& command, StorageOptions& storage, const std::
           ->expected(0, 1);
   CLI::Option* zstd =
       add_text_option(command, "--zstd", "[LEVEL]",
-                      "Compress chunks by Zstandard; 1 to 22, level 3 if not given. Readers need "
+                      "Compress chunks by Zstandard. Levels are 1 to 22; default: 3. Readers need "
                       "HDF5's plugin for filter 32015",
                       [&storage](const std::string& text) {
                         const std::string level = text.empty() ? default_zstd_level : text;

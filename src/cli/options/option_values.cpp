@@ -66,7 +66,7 @@ Error bad_value(std::string_view option, std::string_view text, std::string why,
                      std::move(suggestion));
 }
 
-/// Tells whether text with a colon is a path as it stands: a file's, or one in a folder with it.
+/// Returns whether text with a colon is a path as it stands: a file's, or one in a folder with it.
 bool is_path(std::string_view text) {
   namespace fs = std::filesystem;
   const fs::path path(text);

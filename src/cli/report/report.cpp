@@ -45,7 +45,7 @@ std::string valid_text(const AppliedAttributes& applied) {
          (maximum ? " to " + to_text(applied.valid_max) : " on");
 }
 
-/// Says what is added: " + 273.15", " - 20".
+/// Returns what is added: " + 273.15", " - 20".
 std::string offset_text(const Value& offset) {
   if (!is_there(offset)) return "";
   const std::string text = to_text(offset);

@@ -60,7 +60,7 @@ Json json_head(const DatasetRun& run);
 void describe_view(Json& document, const ViewOptions& options, const AppliedAttributes& applied,
                    ElementType stored, ElementType values);
 
-/// Tells what was applied: "stored * 0.5 - 20, without -999"; empty for nothing.
+/// Returns what was applied: "stored * 0.5 - 20, without -999"; empty for nothing.
 std::string applied_text(const AppliedAttributes& applied);
 
 /// Makes a line of applied_text(); none for nothing.
@@ -69,10 +69,10 @@ std::string applied_line(const AppliedAttributes& applied);
 /// Tells each stage's threads, seconds, bytes and GB/s, and the bottleneck.
 Json timings_json(const RunReport& run);
 
-/// Tells what timings_json() tells in lines; nothing unless `wanted`.
+/// Returns what timings_json() tells in lines; nothing unless `wanted`.
 std::string timings_text(const RunReport& run, bool wanted);
 
-/// Tells what ran: "4 ranks on 1 host, cuda: 4 x NVIDIA H200".
+/// Returns what ran: "4 ranks on 1 host, cuda: 4 x NVIDIA H200".
 std::string run_text(const RunReport& run);
 
 /// Lists what a run has to say beside its results: a backend that was not the first choice, a
@@ -126,7 +126,7 @@ RunReport whole_run_of(const std::vector<DatasetOutcome<Result>>& outcomes) {
   return run;
 }
 
-/// Says which datasets were skipped, a line for each: "skipped a: its type is a string".
+/// Returns which datasets were skipped, a line for each: "skipped a: its type is a string".
 template <class Result>
 std::string skipped_text(const std::vector<DatasetOutcome<Result>>& outcomes) {
   std::string text;
@@ -146,7 +146,7 @@ std::optional<Error> failure_of(const std::string& file,
   return Error(fmt::format("cannot read {} of {} datasets in '{}'",
                            std::ranges::count_if(outcomes, failed), outcomes.size(), file),
                "the first is '" + first->dataset + "' (" + first->skipped + ")",
-               "The report names all that were skipped.");
+               "The report lists all skipped datasets.");
 }
 
 /// Makes the first line of several datasets: "FILE: 3 of 4 datasets, 1 rank on 1 host, cpu: 2

@@ -9,7 +9,7 @@ CompactRequest::CompactRequest(CLI::App& command) {
   add_dataset_arguments(command, arguments);
   add_output_options(command, options.output);
   command.add_flag("--indices", options.indices,
-                   "Also write the elements' flat indices; to DATASET_indices");
+                   "Also write the elements' flat indices. Their dataset is DATASET_indices");
   add_storage_options(command, options.storage);
   add_view_options(command, options.view);
 }

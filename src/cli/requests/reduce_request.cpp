@@ -165,42 +165,40 @@ void ReduceRequest::check_effects() const {
 }
 
 void ReduceRequest::add_statistics_options() {
-  add_text_option(
-      command_, "--ops", operation_words(),
-      "What to compute: mean,std,median,q05,all; one pass for all statistics, and more for "
-      "quantiles, which are named in percent (q05) or as fractions (q0.999). If not given, "
-      "count,sum,min,max,mean,std",
-      [this](const std::string& text) { take_operations(text); })
+  add_text_option(command_, "--ops", operation_words(),
+                  "Statistics and quantiles: mean,std,median,q05,all. Statistics take one pass, "
+                  "quantiles more; these are named in percent (q05) or as fractions (q0.999). "
+                  "Default: count,sum,min,max,mean,std",
+                  [this](const std::string& text) { take_operations(text); })
       ->option_text("NAME,...");
   add_choice_option(command_, "--quantile-method", quantile_methods,
-                    "Interpolation of quantiles; as NumPy's method, linear if not given",
+                    "Interpolation of quantiles, as NumPy's method. Default: linear",
                     options.quantile_method)
       ->option_text("METHOD");
-  add_text_option(
-      command_, "--quantile-memory", "SIZE",
-      "Limit a rank's memory for quantiles along axes; bytes for the elements, 1G if not given",
-      [this](const std::string& text) {
-        options.quantile_memory_bytes = parse_size("--quantile-memory", text);
-      });
-  add_text_option(
-      command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour,...",
-      "Reduce the elements of each label; this dataset has the labels, integers or strings, and "
-      "the dataset's dimensions, or some of them. With -o into datasets of OUT, "
-      "otherwise to numbers. With --axis reduce the indices along the first of these that have "
-      "the same label, or whose times have the same PART, such as season, or year,month; or by "
-      "integers of several of these",
-      [this](const std::string& text) {
-        if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
-        options.by = text;
-      })
+  add_text_option(command_, "--quantile-memory", "SIZE",
+                  "Limit a rank's memory for quantiles along axes. Default: 1G of elements",
+                  [this](const std::string& text) {
+                    options.quantile_memory_bytes = parse_size("--quantile-memory", text);
+                  });
+  add_text_option(command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour,...",
+                  "Reduce the elements of each label. DATASET has the labels, integers or strings, "
+                  "for all or some dimensions of the dataset. Results are datasets of OUT with -o, "
+                  "otherwise numbers. With --axis, the indices along the first axis with the same "
+                  "label are reduced, or those whose times have the same PART, such as season or "
+                  "year,month. Integer labels may have several of the axes",
+                  [this](const std::string& text) {
+                    if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
+                    options.by = text;
+                  })
       ->option_text("[FILE::]DATASET|PART");
   add_choice_option(command_, "--nan", nan_policies,
-                    "Propagate or skip NaN elements; propagate if not given", options.summary.nan);
-  add_choice_option(command_, "--overflow", overflow_policies,
-                    "Report or wrap sums of integers that overflow; error if not given. wrap "
-                    "computes them modulo 2^width of their type, with --axis of the output's",
-                    options.summary.overflow);
-  add_text_option(command_, "--ddof", "N", "var and std divide by count - N; 0 if not given",
+                    "Propagate or skip NaN elements. Default: propagate", options.summary.nan);
+  add_choice_option(
+      command_, "--overflow", overflow_policies,
+      "Report or wrap sums of integers that overflow. wrap computes modulo 2^width of "
+      "the elements' type, with --axis of the output's. Default: error",
+      options.summary.overflow);
+  add_text_option(command_, "--ddof", "N", "Divide var and std by count - N. Default: 0",
                   [this](const std::string& text) {
                     constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
                     options.summary.ddof = parse_integer("--ddof", text, 0, maximum);
@@ -210,15 +208,14 @@ void ReduceRequest::add_statistics_options() {
 void ReduceRequest::add_factor_options() {
   add_text_option(
       command_, "--weights", "[FILE::]DATASET|cos:DIMENSION",
-      "Weight elements by this dataset, or a cosine; it has the dataset's dimensions, or some of "
-      "them, or is the cosine of a coordinate in degrees. --ops is "
-      "count,sum_of_weights,sum,mean if not given, with --axis mean",
+      "Weight elements by this dataset, or a cosine. DATASET has all or some dimensions "
+      "of the dataset; cos:lat is the cosine of the coordinate lat. Default of --ops: "
+      "count,sum_of_weights,sum,mean, with --axis mean",
       [this](const std::string& text) { options.weights = named("--weights", text); });
-  add_text_option(
-      command_, "--times", "[FILE::]DATASET",
-      "Multiply elements by those of this dataset; --ops is count,sum,mean if not given, with "
-      "--axis sum",
-      [this](const std::string& text) { options.times = named("--times", text); });
+  add_text_option(command_, "--times", "[FILE::]DATASET",
+                  "Multiply elements by those of this dataset. Default of --ops: count,sum,mean, "
+                  "with --axis sum",
+                  [this](const std::string& text) { options.times = named("--times", text); });
 }
 
 void ReduceRequest::take_operations(const std::string& text) {
@@ -241,40 +238,40 @@ void ReduceRequest::take_every(const std::string& text) {
 void ReduceRequest::add_axes_options() {
   add_text_option(
       command_, "--axis", "K|NAME,...",
-      "Reduce along these dimensions only; as NumPy's axis, into a dataset of OUT; without -o "
-      "up to 100 results are printed. Negative numbers count from the last. --ops is sum if not "
-      "given",
+      "Reduce along these dimensions only. As NumPy's axis; negative numbers count from "
+      "the last. Results are a dataset of OUT; without -o up to 100 results are "
+      "printed. Default of --ops: sum",
       [this](const std::string& text) { options.axes = parse_axes("--axis", text); })
       ->group(axes_group);
   add_text_option(
       command_, "--every", "N|year|season|month|day|N hours",
-      "Reduce N indices along the first at a time; the last time what is left. Or those that "
-      "follow in one month, day, ... by their times; seasons from December on, hours from midnight",
+      "Reduce groups of N indices along the first axis. The last group may have fewer. "
+      "Or reduce the times of one calendar window at a time; seasons begin in December, "
+      "hours at midnight",
       [this](const std::string& text) { take_every(text); })
       ->option_text("N|WINDOW")
       ->group(axes_group);
   command_
       .add_flag("--complete", options.complete,
-                "Leave out incomplete windows of time; the first and the last of --every month "
-                "where the times don't cover it")
+                "Omit incomplete windows of time. Only the first and the last of --every month "
+                "can be incomplete")
       ->group(axes_group);
-  add_text_option(
-      command_, "--min-count", "N",
-      "Outputs of fewer than N elements are missing; of valid ones. They are as --empty says, or "
-      "NaN, or netCDF's default of integers",
-      [this](const std::string& text) {
-        constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
-        options.min_count = parse_integer("--min-count", text, 0, maximum);
-      })
+  add_text_option(command_, "--min-count", "N",
+                  "Make outputs of fewer than N elements missing. Only valid elements count. The "
+                  "value is that of --empty, or NaN, or netCDF's default for integers",
+                  [this](const std::string& text) {
+                    constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
+                    options.min_count = parse_integer("--min-count", text, 0, maximum);
+                  })
       ->group(axes_group);
   add_choice_option(command_, "--places", place_choices,
-                    "Form of argmin and argmax in outputs; flat indices along the axes, or the "
-                    "coordinates of each reduced dimension there. indices if not given",
+                    "Form of argmin and argmax in outputs. Flat indices along the axes, or the "
+                    "coordinates of each reduced dimension. Default: indices",
                     options.places)
       ->group(axes_group);
   command_
       .add_flag("--keepdims", options.keep_dimensions,
-                "Keep reduced dimensions with extent 1; as NumPy's keepdims")
+                "Keep reduced dimensions with extent 1. As NumPy's keepdims")
       ->group(axes_group);
   add_output_options(command_, options.output,
                      ". For several --ops it is the prefix of their names: DATASET_mean",
@@ -282,14 +279,14 @@ void ReduceRequest::add_axes_options() {
   add_storage_options(command_, options.storage, axes_group);
   add_text_option(
       command_, "--empty", "auto|VALUE",
-      "Value of extrema and sums of no elements; if not given, sums are 0 and extrema the "
+      "Value of extrema and sums without elements. Default: 0 for sums; for extrema the "
       "dataset's _FillValue, or NaN, or netCDF's default for integers",
       [this](const std::string& text) { options.empty = text; })
       ->group(axes_group);
   add_text_option(
       command_, "--output-type", names_of(all_element_types),
-      "Type of sums, means and the like; if not given, floats keep their type, sums of integers "
-      "have 64 bits, and means and the like of integers are f64",
+      "Type of sums, means and the like. Default: floats keep their type, sums of "
+      "integers have 64 bits, and means and the like of integers are f64",
       [this](const std::string& text) { options.output_type = parse_element_type(text); })
       ->group(axes_group)
       ->option_text("TYPE");

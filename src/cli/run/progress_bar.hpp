@@ -28,7 +28,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Tells whether it may ever show anything.
+  /// Returns whether it may ever show anything.
   bool wanted() const { return wanted_; }
 
   void update(const RunProgress& progress, const RunRates& lately);

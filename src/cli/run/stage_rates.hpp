@@ -27,7 +27,7 @@ struct RunRates {
 /// Returns the rates from `before` to `now`, of the same run.
 RunRates rates_between(const RunProgress& before, const RunProgress& now);
 
-/// Returns the rate of the pass in hand, of all ranks; 0 where no time has passed.
+/// Returns the rate of the current pass, of all ranks; 0 if no time has passed.
 double gigabytes_per_second(const RunProgress& progress);
 
 /// Estimates the seconds that are left of the pass at its rate so far; none where that is not

@@ -22,7 +22,7 @@ std::filesystem::path absolute_path(const std::string& path) {
   return failure ? std::filesystem::path(path) : absolute;
 }
 
-/// Tells whether two paths are one file, also by two names.
+/// Returns whether two paths are one file, also by two names.
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code missing;
   return a == b || std::filesystem::equivalent(a, b, missing);
@@ -51,8 +51,8 @@ std::vector<std::filesystem::path> paths_of(const UsedFiles& used) {
   return paths;
 }
 
-/// Tells whether a report would replace a file that the input's datasets, or those beside it, rest
-/// on.
+/// Returns whether a report would replace a file that the input's datasets, or those beside it,
+/// rest on.
 bool replaces_source(const std::filesystem::path& report, const UsedFiles& used) {
   std::error_code missing;
   if (used.input.empty() || !std::filesystem::is_regular_file(report, missing)) return false;

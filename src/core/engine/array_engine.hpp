@@ -34,8 +34,8 @@ class ArrayEngine {
   /// Throws Error for one that can't be.
   virtual void prepare_scan(const ScanSpec& spec, bool reproducible) = 0;
 
-  /// Says whether scan() of so many elements needs total() before; where it doesn't, total() is for
-  /// what follows the array.
+  /// Returns whether scan() of so many elements needs total() before; where it doesn't, total() is
+  /// for what follows the array.
   virtual bool needs_total(std::uint64_t elements) const = 0;
 
   /// Returns what the array adds to what precedes later ones, normalized, once it is known.

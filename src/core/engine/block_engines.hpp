@@ -70,7 +70,8 @@ class CompactEngine : public BlockEngine {
   virtual std::span<const std::byte> values(int writer, int block, std::uint64_t offset,
                                             std::uint64_t count) = 0;
 
-  /// Returns their flat indices, likewise.
+  /// Returns the flat indices of kept elements [offset, offset + count); valid until the writer's
+  /// next call.
   virtual std::span<const std::uint64_t> indices(int writer, int block, std::uint64_t offset,
                                                  std::uint64_t count) = 0;
 };

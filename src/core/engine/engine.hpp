@@ -27,7 +27,7 @@ class Engine {
   /// `chunks.target.elements`.
   virtual void submit(const Ticket& ticket, const StagedChunks& chunks) = 0;
 
-  /// Tells whether chunks may come compressed, as planned.
+  /// Returns whether chunks may come compressed, as planned.
   virtual bool decompresses() const { return false; }
 
   /// Returns the times of the engine's own stages; none where it works in the threads that call it.

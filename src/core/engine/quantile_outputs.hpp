@@ -21,7 +21,7 @@ class QuantileOutputs {
 
   explicit QuantileOutputs(const LineQuantileSpec& spec) : spec_(spec) {}
 
-  /// Tells whether keys are to be found of a line of so many numbers, and NaN or none.
+  /// Returns whether keys are to be found of a line of so many numbers, and NaN or none.
   bool needs_keys(std::uint64_t numbers, bool any_nan) const {
     return numbers > 0 && numbers >= spec_.quantiles.min_count && !is_poisoned(any_nan);
   }

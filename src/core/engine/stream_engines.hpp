@@ -31,7 +31,7 @@ class StreamEngine : public Engine {
   /// bytes. May wait until an earlier slab of the thread has left it.
   virtual Ticket take(int thread) = 0;
 
-  /// Tells whether submit() is likely not to wait now.
+  /// Returns whether submit() is likely not to wait now.
   virtual bool is_ready() { return true; }
 
   /// Goes on with what was submitted, without waiting. To be called now and then where submit() is
@@ -173,7 +173,7 @@ class AxisScanEngine : public Engine {
   /// Returns how many threads can bring slabs at once, as a StreamEngine does.
   virtual int threads() const = 0;
 
-  /// Tells whether slabs of the same lines may come from any threads, in any order; scan() then
+  /// Returns whether slabs of the same lines may come from any threads, in any order; scan() then
   /// waits for those before. Otherwise threads share nothing.
   virtual bool shares_lines() const { return false; }
 

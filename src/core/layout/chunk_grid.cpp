@@ -5,7 +5,7 @@
 namespace warpfold {
 namespace {
 
-/// Tells whether chunks of (before, extent) x (chunk_before, chunk_extent) elements hold the same
+/// Returns whether chunks of (before, extent) x (chunk_before, chunk_extent) elements hold the same
 /// places as chunks of chunk_before * chunk_extent elements of one dimension.
 bool merges(std::uint64_t before, std::uint64_t chunk_before, std::uint64_t extent,
             std::uint64_t chunk_extent) {

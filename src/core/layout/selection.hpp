@@ -46,7 +46,7 @@ std::vector<NamedSlice> named_slices(std::string_view text);
 /// Returns the shape of the selected array.
 std::vector<std::uint64_t> selected_shape(const Selection& selection);
 
-/// Tells whether all elements of an array of `shape` are selected and no dimension dropped.
+/// Returns whether all elements of an array of `shape` are selected and no dimension dropped.
 bool takes_everything(const Selection& selection, std::span<const std::uint64_t> shape);
 
 }  // namespace warpfold

@@ -25,7 +25,7 @@ class BigNatural {
 
   bool bit(int position) const;
 
-  /// Tells whether any of the bits at positions less than `position` is set.
+  /// Returns whether any of the bits at positions less than `position` is set.
   bool any_bit_below(int position) const;
 
   bool operator==(const BigNatural&) const = default;

@@ -15,7 +15,7 @@ inline constexpr double least_product = 0x1p-900;
 inline constexpr double largest_product = 0x1p1000;
 inline constexpr double largest_factor = 0x1p990;
 
-/// Tells whether product_of() is exact; not where a number is not finite.
+/// Returns whether product_of() is exact; not where a number is not finite.
 WARPFOLD_HD inline bool is_exact_product(double a, double b) {
   const double size = fabs(a * b);
   return fabs(a) <= largest_factor && fabs(b) <= largest_factor && size <= largest_product &&
@@ -27,7 +27,7 @@ WARPFOLD_HD inline DoublePair product_of(double a, double b) {
   return {product, fma(a, b, -product)};
 }
 
-/// Tells whether a double holds the number whatever its last bits: integers up to 2^53.
+/// Returns whether a double holds the number whatever its last bits: integers up to 2^53.
 template <class Number>
 WARPFOLD_HD bool fits_double(Number value) {
   if constexpr (std::is_integral_v<Number> && sizeof(Number) == sizeof(double)) {

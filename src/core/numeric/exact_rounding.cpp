@@ -28,7 +28,7 @@ class LongDivision {
     return bits;
   }
 
-  /// Tells whether the bits taken so far are less than the quotient.
+  /// Returns whether the bits taken so far are less than the quotient.
   bool inexact() const { return remainder_ != 0 || numerator_.any_bit_below(position_); }
 
  private:
@@ -84,8 +84,8 @@ std::uint64_t integer_sqrt(uint128 square) {
   return root;
 }
 
-/// Tells whether products of a quotient with a normalized divisor's parts keep all bits: there are
-/// two parts, not too far apart.
+/// Returns whether products of a quotient with a normalized divisor's parts keep all bits: there
+/// are two parts, not too far apart.
 bool is_divisor(const Expansion& divisor) {
   const double low = std::fabs(divisor.part[1]);
   return divisor.part[2] == 0.0 && divisor.part[0] >= 0x1p-900 && divisor.part[0] <= 0x1p900 &&

@@ -21,7 +21,7 @@ double rounded_quotient(const BigNatural& numerator, uint128 denominator, int ex
 double rounded_sqrt_quotient(const BigNatural& numerator, uint128 denominator, int exponent,
                              Rounding rounding = Rounding::nearest);
 
-/// Round likewise where the denominator is any but zero.
+/// Round once as above, for any denominator but zero.
 double rounded_quotient(const BigNatural& numerator, const BigNatural& denominator, int exponent,
                         Rounding rounding);
 double rounded_sqrt_quotient(const BigNatural& numerator, const BigNatural& denominator,

@@ -27,7 +27,7 @@ inline constexpr double largest_addend = 0x1p970;
 inline constexpr double min_root = 0x1p-480;
 inline constexpr double largest_root = 0x1p485;
 
-/// Tells whether an expansion takes the value: not NaN, not an infinity.
+/// Returns whether an expansion takes the value: not NaN, not an infinity.
 WARPFOLD_HD inline bool is_addend(double value) {
   return value >= -largest_addend && value <= largest_addend;
 }

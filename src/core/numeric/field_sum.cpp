@@ -22,7 +22,7 @@ int128 integer(const ExactSum& sum) {
   again.add(value);
   again.normalize();
   if (!std::ranges::equal(again.limb, sum.limb))
-    throw Error("a sum of integer products is beyond 128 bits", "",
+    throw Error("a sum of integer products exceeds 128 bits", "",
                 "Sum smaller numbers, or floating-point ones.");
   return value;
 }

@@ -73,7 +73,7 @@ struct FixedPoint {
     product_digits(value, value, emit);
   }
 
-  /// Calls emit() for the digits of the product of two finite doubles, likewise.
+  /// Calls emit() for the digits of the exact product of two finite doubles.
   template <class Emit>
   WARPFOLD_HD static void product_digits(double a, double b, Emit&& emit) {
     const ScaledInteger first = scaled_integer(a);

@@ -86,7 +86,7 @@ WARPFOLD_HD Out output_element(double value) {
     return Out::from_double(value);
 }
 
-/// Tells whether an output element can hold `value`: any float can.
+/// Returns whether an output element can hold `value`: any float can.
 template <class Out>
 WARPFOLD_HD bool can_hold(int128 value) {
   if constexpr (std::is_integral_v<Out>) {

@@ -77,7 +77,8 @@ class ProductSum {
 
 bool is_zero(const Estimate& number) { return number.high == 0.0 && number.error == 0.0; }
 
-/// Tells whether a number is positive, known well enough, and of a size that can be computed with.
+/// Returns whether a number is positive, known well enough, and of a size that can be computed
+/// with.
 bool is_usable(const Estimate& number) {
   return number.high >= least_size && number.high <= largest_size &&
          number.error <= number.high * largest_error;

@@ -13,8 +13,8 @@ inline constexpr std::uint32_t no_label = std::numeric_limits<std::uint32_t>::ma
 /// Numbers labels in the order in which they first come. A label is any 64 bits.
 class LabelNumbers {
  public:
-  /// Returns the number of a label, a new one if it has none yet. The caller sees to it that there
-  /// are fewer than 2^31.
+  /// Returns the number of a label, a new one if it has none yet. The caller ensures that there are
+  /// fewer than 2^31.
   std::uint32_t operator()(std::uint64_t label) {
     if (labels_.empty() || label != labels_[last_]) last_ = find(label);
     return last_;

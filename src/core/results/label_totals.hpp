@@ -30,7 +30,7 @@ class LabelTotals {
   /// Returns all as words, for messages between ranks.
   std::vector<std::uint64_t> packed() const;
 
-  /// Adds what packed() gave of the same needs. Throws likewise.
+  /// Adds the packed() totals of the same needs. Throws an Error above max_labels.
   void merge(std::span<const std::uint64_t> packed);
 
   /// Returns the same with labels rising.

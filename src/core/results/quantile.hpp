@@ -27,7 +27,7 @@ struct LineQuantileSpec {
   ElementType type;  ///< floats, or the values' where quantiles are elements
 };
 
-/// Tells whether quantiles by a method are elements, whichever these are.
+/// Returns whether quantiles by a method are elements, whichever these are.
 bool gives_elements(QuantileMethod method);
 
 /// Returns the shortest name of a quantile: "median", "q05" where it is a whole number of percent,

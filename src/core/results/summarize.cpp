@@ -179,7 +179,7 @@ const Value& value_of(const Summary& summary, Statistic statistic) {
   const auto found = std::ranges::find(summary, statistic, &Summary::value_type::first);
   if (found != summary.end()) return found->second;
   throw usage_error("the " + std::string(name_of(statistic)) + " is not in the summary", "",
-                    "Ask for it with `statistics`.");
+                    "Request it with `statistics`.");
 }
 
 }  // namespace warpfold

@@ -12,7 +12,7 @@
 
 namespace warpfold {
 
-/// Tells what a reduction of elements of `type` must accumulate for `statistics`.
+/// Returns what a reduction of elements of `type` must accumulate for `statistics`.
 ReduceNeeds needs_of(const std::vector<Statistic>& statistics, ElementType type);
 
 /// Tells it of elements that have weights.
@@ -52,7 +52,7 @@ class Summarizer {
   /// Returns the same of a sum of magnitudes; nothing where there are none.
   std::optional<double> special_magnitude() const;
 
-  /// Tells whether the variance is a number.
+  /// Returns whether the variance is a number.
   bool has_variance() const;
 
   /// Returns count^2 * the variance * 2^(32 * ExactSumOfSquares::low_limbs) where ddof is 0.

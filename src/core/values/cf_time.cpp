@@ -96,7 +96,7 @@ TimeUnits::TimeUnits(const std::string& units, const std::string& calendar,
   const std::int64_t offset =
       (integer(part[10]) + integer(part[12])) * 60 + integer(part[11]) + integer(part[13]);
   if (integer(part[5]) > 23 || integer(part[6]) > 59 || integer(part[7]) > 59)
-    refuse("the time in its units '" + units + "' is not one of a clock");
+    refuse("the time in its units '" + units + "' is not a time of day");
   day_ = day_number(year, month, date, calendar_);
   since_ = (minutes - (part[9] == "-" ? -offset : offset)) * 60 * second +
            integer(part[7]) * second + integer(fraction);

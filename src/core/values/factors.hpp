@@ -29,7 +29,7 @@ struct Factors {
   /// Returns the factors that are only what is to be added.
   Factors of_rests() const { return {rests, stride, period, are_weights}; }
 
-  /// Tells whether the element that has this factor is left out.
+  /// Returns whether the element that has this factor is left out.
   WARPFOLD_HD bool leaves_out(double factor) const {
     return is_left_out_mark(factor) || (are_weights && factor == 0.0);
   }

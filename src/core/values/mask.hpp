@@ -17,7 +17,7 @@ struct Mask {
 
   WARPFOLD_HD bool selects_all() const { return period == 0; }
 
-  /// Tells whether the element at a flat index counts, of a mask that does not select all.
+  /// Returns whether the element at a flat index counts, of a mask that does not select all.
   WARPFOLD_HD bool selects(std::uint64_t index) const {
     const std::uint64_t bit = (stride == 1 ? index : index / stride) % period;
     return (words[bit / word_bits] >> bit % word_bits & 1) != 0;

@@ -31,7 +31,7 @@ ElementType wide_type(ElementType type) {
   return type == ElementType::u64 ? type : ElementType::i64;
 }
 
-/// Tells whether unpacked values of a type hold all of another one.
+/// Returns whether unpacked values of a type hold all of another one.
 constexpr bool holds(ElementType wide, ElementType type) {
   if (wide == ElementType::f64) return is_floating(type) || size_of(type) <= 4;
   if (wide == ElementType::f32)

@@ -110,7 +110,7 @@ TimeWindow window_of_date(const std::string& text, Calendar calendar, const std:
                       "Give dates such as 2001-03, 2001-03-15, 2001-03-15T06 or 2001-03-15T0630.");
   };
   std::smatch part;
-  if (!std::regex_match(text, part, date_form())) refuse("'" + text + "' is no date");
+  if (!std::regex_match(text, part, date_form())) refuse("'" + text + "' is not a date");
   const auto number = [&](std::size_t at) { return part[at].matched ? std::stoll(part[at]) : 0; };
   const std::int64_t written = number(1);
   if (written == 0 && !has_year_0(calendar)) refuse("the calendar has no year 0");
@@ -129,7 +129,7 @@ TimeWindow window_of_date(const std::string& text, Calendar calendar, const std:
     refuse("the calendar has no " + text);
   if (!part[4].matched) return {midnight, {midnight.day + 1, 0}};
   if (number(4) > 23 || number(5) > 59 || number(6) > 59)
-    refuse("'" + text + "' is no time of a clock");
+    refuse("'" + text + "' is not a time of day");
   const std::int64_t seconds = (number(4) * 60 + number(5)) * 60 + number(6);
   const Instant begin = later(midnight, 0, seconds * microseconds_per_second);
   const std::int64_t length = part[6].matched ? 1 : part[5].matched ? 60 : 3600;

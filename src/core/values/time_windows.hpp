@@ -38,7 +38,7 @@ TimeWindow window_at(const Instant& instant, const WindowLength& length, Calenda
 Instant step_from(const Instant& instant, const Instant& one, const Instant& next, bool forward,
                   Calendar calendar);
 
-/// Tells whether a text has the form of a date: "2001-03", "2001-03-15", "2001-03-15T06", or with
+/// Returns whether a text has the form of a date: "2001-03", "2001-03-15", "2001-03-15T06", or with
 /// minutes and seconds behind, "2001-03-15T0630" and "2001-03-15T063015". Years have four digits or
 /// more.
 bool is_date(std::string_view text);

@@ -19,7 +19,7 @@ namespace warpfold {
 /// any number selects it. Throws a usage Error that names the condition which is none.
 ValueFilter filter_of_conditions(std::span<const std::string> conditions, ElementType type);
 
-/// Tells whether a value is a double that is no number.
+/// Returns whether a value is a double that is no number.
 bool is_nan(const Value& value);
 
 /// Returns the value of `type` that a number stands for: an equal integer, or the nearest
@@ -31,7 +31,7 @@ std::optional<Value> held_value(const Value& number, ElementType type);
 /// a text that is no number, or one that no value of the type is held_value() of.
 Value parse_fill_value(std::string_view text, ElementType type);
 
-/// Tells whether parse_fill_value() takes a text, whichever the type.
+/// Returns whether parse_fill_value() takes a text, whichever the type.
 bool is_number(std::string_view text);
 
 /// Selects NaN and the values of `type` from `minimum` to `maximum` (std::monostate: unbounded),

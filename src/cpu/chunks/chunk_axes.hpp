@@ -31,7 +31,7 @@ class ChunkAxes {
   std::uint64_t first_source() const { return first_source_; }
   std::uint64_t first_target() const { return first_target_; }
 
-  /// Tells whether all of it goes to places below `elements`.
+  /// Returns whether all of it goes to places below `elements`.
   bool within(std::uint64_t elements) const;
 
   /// Calls body(part) for parts of at most so many indices of each axis.

@@ -32,7 +32,7 @@ class ChunkValues {
         marks_left_out_(std::is_floating_point_v<Value> && !decoding.trivial()),
         decoder_(make_element_decoder(kernels, stored, widening(decoding, stored.type), mark())) {}
 
-  /// Tells whether those that are left out have left_out_mark for a value.
+  /// Returns whether those that are left out have left_out_mark for a value.
   bool marks_left_out() const { return marks_left_out_; }
 
   /// Returns a chunk's elements, to take values of.

@@ -180,7 +180,7 @@ class HostCompactEngine final : public HostBlockEngine<CompactEngine> {
   std::deque<Block> blocks_;
   std::vector<Worker> workers_;
   std::vector<PageBuffer> values_out_;   ///< one a writer
-  std::vector<PageBuffer> indices_out_;  ///< likewise
+  std::vector<PageBuffer> indices_out_;  ///< one a writer
   std::deque<StageTimer> timers_;
 };
 

@@ -334,7 +334,7 @@ struct FloatKernels {
   LineSums<T> line_sums[column_terms][max_levels];
   ColumnExtrema<T> column_extrema;
 
-  /// Tells whether a matrix's elements are finite.
+  /// Returns whether a matrix's elements are finite.
   bool (*all_finite)(const T* x, std::size_t rows, std::size_t stride, std::size_t columns);
   FindRegions<T> find_regions;
   AddToLines<T> add_to_lines;

@@ -28,7 +28,7 @@ inline void clear_inexact() { std::feclearexcept(FE_INEXACT); }
 
 #endif
 
-/// Tells whether this machine (or its emulator) keeps the flag at all.
+/// Returns whether this machine (or its emulator) keeps the flag at all.
 inline bool inexact_is_kept() {
   static const bool kept = [] {
     const volatile double large = 1.0;

@@ -21,7 +21,7 @@ std::string cpu_set();
 /// device ("0000:3b:00.0"), by number; none where the machine has one node or doesn't tell.
 std::vector<int> hardware_threads_near(const std::string& pci_bus_id);
 
-/// Tells whether this process may use none of the hardware threads that share a NUMA node with a
+/// Returns whether this process may use none of the hardware threads that share a NUMA node with a
 /// PCI device; false where the machine has one node or doesn't tell.
 bool is_far_from(const std::string& pci_bus_id);
 

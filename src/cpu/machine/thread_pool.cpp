@@ -17,7 +17,7 @@ ThreadPool::ThreadPool(int threads) : threads_(threads) {
       workers_.emplace_back([this, worker](const std::stop_token& stop) { serve(stop, worker); });
   } catch (const std::system_error& error) {
     throw Error("cannot start " + std::to_string(threads) + " threads", error.what(),
-                "Ask for fewer threads or raise the limit of processes.");
+                "Request fewer threads, or raise the limit of processes.");
   }
 }
 

@@ -236,7 +236,7 @@ class WeightedReducer final : public AxisReducer {
     return (!outputs_.needs.squares || multiply_squares(x, n, at)) && !kinds.inexact;
   }
 
-  /// Multiplies squares by weights likewise.
+  /// Multiplies squares by weights. Returns whether all products are exact.
   bool multiply_squares(const Widened* x, std::uint64_t n, std::uint64_t at) {
     finite_.resize(n);
     for (std::uint64_t i = 0; i < n; ++i) {

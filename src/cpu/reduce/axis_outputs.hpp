@@ -98,7 +98,7 @@ class AxisOutputs {
 
   bool marked() const { return marked_; }
 
-  /// Tells whether a NaN stands for an element that is left out.
+  /// Returns whether a NaN stands for an element that is left out.
   template <class T>
   bool is_left_out(T nan) const {
     return marked_ && is_left_out_mark(nan);

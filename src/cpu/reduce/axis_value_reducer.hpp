@@ -115,7 +115,7 @@ class AxisValueReducer {
     });
   }
 
-  /// Tells whether rows of `n` are short, without gaps, and enough to make columns in groups.
+  /// Returns whether rows of `n` are short, without gaps, and enough to make columns in groups.
   static bool follow_one_another(const ChunkAxis& row, std::uint64_t n) {
     return row.source == n && n <= short_row &&
            row.count * n >= 4 * columns_of_groups(n, row.count * n);

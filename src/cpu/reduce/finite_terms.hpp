@@ -28,7 +28,7 @@ class SumLevels {
   /// Returns the number for a term; beyond max_levels where kernels can't do it.
   int of(Term term) const { return levels_[static_cast<std::size_t>(term)]; }
 
-  /// Tells whether there are any more, and takes them; where there are none, few may do for the
+  /// Returns whether there are any more, and takes them; where there are none, few may do for the
   /// next tile again.
   bool expect_more(Term term) {
     int& levels = levels_[static_cast<std::size_t>(term)];
@@ -43,7 +43,7 @@ class SumLevels {
     for (int& levels : levels_) levels = std::max(fewest_, levels - 1);
   }
 
-  /// Tells whether `sum(levels - 1)` gives exact sums of a term: what it returns, and the inexact
+  /// Returns whether `sum(levels - 1)` gives exact sums of a term: what it returns, and the inexact
   /// flag where that tells.
   template <class Sum>
   bool exact(Term term, Sum&& sum) const {

@@ -40,7 +40,7 @@ struct LineLayout {
   BoxIndices first;          ///< index of each line's first element
   BoxIndices within;         ///< offsets of a line's elements from its first one
   std::uint64_t beside = 1;  ///< lines side by side, from multiples of it on
-  std::uint64_t run = 1;     ///< a line's elements side by side, likewise
+  std::uint64_t run = 1;     ///< a line's elements side by side, from multiples of it on
 };
 
 }  // namespace warpfold::cpu

@@ -15,7 +15,7 @@
 namespace warpfold::cpu {
 namespace {
 
-/// Tells whether a table says apart which elements count: floats are marked that don't.
+/// Returns whether a table says apart which elements count: floats are marked that don't.
 template <class Value>
 bool has_flags(const Decoding& decoding) {
   return !std::is_floating_point_v<Value> && !decoding.selects_all();

@@ -24,7 +24,7 @@ class AxisScanner {
  public:
   virtual ~AxisScanner() = default;
 
-  /// Begins `lines` lines anew.
+  /// Starts `lines` new lines.
   virtual void begin(std::uint64_t lines) = 0;
 
   /// Writes the prefixes of the part's elements in the output type, each at its place in the slab,

@@ -24,7 +24,7 @@ std::optional<std::size_t> store_prefixes(ElementType type, const int128* prefix
 /// for one narrower than f64 of at most 53 bits.
 void store_words(ElementType type, const std::uint64_t* prefixes, std::size_t n, std::byte* to);
 
-/// Tells whether elements of `type` hold all integers from `lowest` to `highest`.
+/// Returns whether elements of `type` hold all integers from `lowest` to `highest`.
 bool holds(ElementType type, int128 lowest, int128 highest);
 
 }  // namespace warpfold::cpu

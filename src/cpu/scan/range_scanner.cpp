@@ -243,7 +243,7 @@ class IntegerSumScanner final : public RangeScanner {
     return store_prefixes(output_, integers_, n, out);
   }
 
-  /// Tells whether 64 bits are enough of each prefix.
+  /// Returns whether 64 bits are enough of each prefix.
   bool takes_words(const T* x, std::size_t n, int128 base) const {
     if (wraps_ && is_integer(output_)) return true;
     const MinMax<T> range = kernels_.extrema(x, n);

@@ -45,8 +45,8 @@ class DeviceArrayEngine final : public ArrayEngine {
   void check_memory(const void* memory) const override {
     if (const int current = current_device(); current != device_)
       throw usage_error(
-          "the current GPU is another one than before",
-          "it is number " + std::to_string(current) + ", and was " + std::to_string(device_),
+          "the current GPU has changed",
+          "it is GPU " + std::to_string(current) + ", and was " + std::to_string(device_),
           "Call cudaSetDevice first, or use an object for each GPU.");
     cudaPointerAttributes attributes{};
     check(cudaPointerGetAttributes(&attributes, memory), "asking where an array is");
@@ -56,7 +56,7 @@ class DeviceArrayEngine final : public ArrayEngine {
                         "Copy it to memory of cudaMalloc or cudaMallocManaged.");
     if (attributes.device != device_)
       throw usage_error("an array is in another GPU's memory",
-                        "it is on number " + std::to_string(attributes.device) +
+                        "it is on GPU " + std::to_string(attributes.device) +
                             ", and the current one is " + std::to_string(device_),
                         "Call cudaSetDevice first, or copy the array.");
   }

@@ -23,8 +23,8 @@ class DeviceScan {
   /// spec that can't be, and where the type of sums that are not reproducible has no such scan.
   DeviceScan(const ScanSpec& spec, bool reproducible);
 
-  /// Says whether scan() of so many elements needs total() before; where it doesn't, total() is for
-  /// what follows the array.
+  /// Returns whether scan() of so many elements needs total() before; where it doesn't, total() is
+  /// for what follows the array.
   bool needs_total(std::uint64_t elements) const { return method_->needs_total(elements); }
 
   /// Does what ScanEngine::total() does, behind what `stream` holds; returns once it is known.

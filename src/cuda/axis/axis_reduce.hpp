@@ -36,8 +36,8 @@ struct AxisReduceStatus {
   unsigned long long stopped;  ///< threads, as there was no more room for spills
 };
 
-/// Says how many spills one thread leaves at a time: of an element that it reduces, or of a column
-/// that it merges.
+/// Returns how many spills one thread leaves at a time: of an element that it reduces, or of a
+/// column that it merges.
 constexpr std::uint64_t spills_of_element(const ReduceNeeds& needs, bool has_factor) {
   if (has_factor)
     return (needs.sum ? 4u : 0u) + (needs.absolute ? 1u : 0u) + (needs.squares ? 6u : 0u);

@@ -37,7 +37,7 @@ class Spiller {
     unsure_ = true;
   }
 
-  /// Tells whether there may be no room for what the next element leaves. Looks only where this
+  /// Returns whether there may be no room for what the next element leaves. Looks only where this
   /// thread has spilled since it last did: hence each leaves at most one element's spills in a full
   /// list.
   __device__ bool full() {

@@ -88,7 +88,7 @@ class Position {
   __device__ Position(const ScatterShare& share, std::uint64_t chunk)
       : place(std::uint64_t{0} - share.assembly.target.origin), share_(share), chunk_(chunk) {}
 
-  /// Says how many selected elements the chunk has along a dimension.
+  /// Returns how many selected elements the chunk has along a dimension.
   __device__ std::uint64_t present(int d) const { return selected(d).count; }
 
   /// To the `number`-th of them.

@@ -35,7 +35,7 @@ decltype(auto) visit_wide_type(ElementType wide, Visitor&& visitor) {
   return visitor(double{});
 }
 
-/// Tells whether stored elements are wide as they are.
+/// Returns whether stored elements are wide as they are.
 inline bool stored_wide(const ElementFormat& format, const Decoding& decoding) {
   return decoding.trivial() && format.order == native_byte_order &&
          wide_type(format.type) == format.type;

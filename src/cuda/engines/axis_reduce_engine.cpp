@@ -134,7 +134,7 @@ class AxisReduction {
   /// A slab is on its way.
   void expect() { ++expected_; }
 
-  /// Tells whether all expected slabs were taken.
+  /// Returns whether all expected slabs were taken.
   bool has_all() const { return expected_ == 0; }
 
   /// Starts reducing a slab's elements, which become wide in `wide`. Waits for the one before.

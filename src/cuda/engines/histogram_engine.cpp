@@ -49,9 +49,9 @@ std::uint64_t limit_beside_bins(const Device& device, const std::vector<std::uin
   const std::uint64_t bytes = DeviceBins::bytes(keys);
   if (keys.size() - 1 > kernels::max_bins || bytes >= limit)
     throw Error(
-        "the GPU memory allowed is too little for " + std::to_string(keys.size() - 1) + " bins",
+        "the GPU memory limit is too small for " + std::to_string(keys.size() - 1) + " bins",
         std::to_string(limit) + " bytes, and the bins take " + std::to_string(bytes),
-        "Ask for fewer bins, raise `device_memory_bytes`, or use `backend` cpu.");
+        "Request fewer bins, raise `device_memory_bytes`, or use `backend` cpu.");
   return limit - bytes;
 }
 

@@ -42,7 +42,7 @@ WideningPlan label_widening(const StagingPlan& plan) {
           .marks_counting = true};
 }
 
-/// Tells whether the kernels take elements as they are stored.
+/// Returns whether the kernels take elements as they are stored.
 bool taken_as_stored(const StagingPlan& plan) {
   return plan.format.type == ElementType::f32 && plan.format.order == native_byte_order &&
          plan.decoding.trivial();

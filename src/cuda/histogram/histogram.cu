@@ -206,7 +206,8 @@ BinIndex index_of(std::span<const std::uint64_t> keys, bool by_value) {
   return index;
 }
 
-/// Says how many keys are looked at, of values that are spread over bins as evenly as over cells.
+/// Returns how many keys are looked at, of values that are spread over bins as evenly as over
+/// cells.
 double search_cost(const BinIndex& index) {
   double cost = 0;
   for (std::size_t cell = 0; cell + 1 < index.first_bins.size(); ++cell) {

@@ -25,7 +25,7 @@ inline constexpr std::uint32_t max_distances = 30;
 inline constexpr std::uint32_t no_literal = 0x40;
 inline constexpr std::uint32_t long_or_none = 0x80;
 
-/// Tells whether an entry is that of no literal.
+/// Returns whether an entry is that of no literal.
 WARPFOLD_WARP_CODE inline bool is_no_literal(std::uint32_t entry) {
   return (entry & (no_literal | long_or_none)) != 0;
 }

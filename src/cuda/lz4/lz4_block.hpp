@@ -127,7 +127,7 @@ class BlockList {
     return rest == 0 || list(rest, rest, true);
   }
 
-  /// Tells whether there is room and so much stored.
+  /// Returns whether there is room and so much stored.
   WARPFOLD_WARP_CODE bool list(std::uint32_t stored_bytes, std::uint32_t out_bytes,
                                bool is_stored) {
     if (listed_ == form_.blocks || stored_bytes > left_.left()) return false;

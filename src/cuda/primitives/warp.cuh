@@ -177,7 +177,7 @@ __device__ unsigned match_any(T value) {
 /// others wrote.
 __device__ inline void synchronize(unsigned mask = all_lanes) { __syncwarp(mask); }
 
-/// Says how many lanes of `mask` are below the own one.
+/// Returns how many lanes of `mask` are below the own one.
 __device__ inline unsigned rank_among(unsigned mask) {
   return static_cast<unsigned>(__popc(mask & ((1u << lane()) - 1)));
 }

@@ -10,7 +10,7 @@
 
 namespace warpfold::cuda::kernels {
 
-/// Tells whether a finite number has bits below 2^unit.
+/// Returns whether a finite number has bits below 2^unit.
 WARPFOLD_HD inline bool has_bits_below(double value, int unit) {
   const ScaledInteger number = scaled_integer(value);
   const int below = unit - number.exponent;

@@ -26,7 +26,7 @@ std::string suggestion(cudaError_t status) {
   }
 }
 
-/// Tells whether it leaves this process without its GPU, whatever it calls next.
+/// Returns whether it leaves this process without its GPU, whatever it calls next.
 bool loses_gpu(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:

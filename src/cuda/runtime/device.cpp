@@ -29,7 +29,7 @@ std::string pci_bus_id_of(int device) {
   return text.data();
 }
 
-/// Says how many devices there are, and the runtime's answer.
+/// Returns how many devices there are, and the runtime's answer.
 std::pair<int, cudaError_t> answered_device_count() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);

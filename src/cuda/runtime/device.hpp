@@ -22,7 +22,7 @@ int device_attribute(cudaDeviceAttr attribute);
 /// Counts the current device's multiprocessors.
 int multiprocessors();
 
-/// Tells whether FP64 arithmetic of the current device keeps up with its memory.
+/// Returns whether FP64 arithmetic of the current device keeps up with its memory.
 bool has_many_fp64_units();
 
 /// Has a kernel loaded. A first launch does so too, but then waits for all kernels that are

@@ -56,7 +56,7 @@ class Event {
   /// Returns once what the event was recorded behind is done; at once where it never was recorded.
   void wait() const { check(cudaEventSynchronize(get()), "work on the GPU"); }
 
-  /// Tells whether wait() would return at once.
+  /// Returns whether wait() would return at once.
   bool is_done() const {
     const cudaError_t status = cudaEventQuery(get());
     if (status == cudaErrorNotReady) {

@@ -6,7 +6,8 @@
 
 namespace warpfold::cuda {
 
-/// Says whether this build has the CUDA backend; without it the functions below report no devices.
+/// Returns whether this build has the CUDA backend; without it the functions below report no
+/// devices.
 bool built();
 
 /// Names the toolkit and device code of this build: "CUDA 13.0, sm_80 sm_90 compute_120"; "none"

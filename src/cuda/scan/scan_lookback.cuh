@@ -18,7 +18,7 @@ namespace warpfold::cuda::kernels {
 /// lookback overwrites nothing that another may still read as long as 2 s + 2 <= this.
 inline constexpr std::uint32_t lookback_rounds = 32;
 
-/// Says how many epochs a scan of so many rounds takes.
+/// Returns how many epochs a scan of so many rounds takes.
 constexpr std::uint32_t lookback_epochs(std::uint64_t rounds) {
   return static_cast<std::uint32_t>((rounds + lookback_rounds - 1) / lookback_rounds);
 }

@@ -20,11 +20,11 @@ class ScanMethod {
  public:
   virtual ~ScanMethod() = default;
 
-  /// Says how many bytes of device memory a block of so many tiles needs beside its elements.
+  /// Returns how many bytes of device memory a block of so many tiles needs beside its elements.
   virtual std::uint64_t scratch_bytes(std::uint64_t tiles) const = 0;
 
-  /// Says whether a scan of so many elements needs their total() before; where it doesn't, total()
-  /// is for those that come later.
+  /// Returns whether a scan of so many elements needs their total() before; where it doesn't,
+  /// total() is for those that come later.
   virtual bool needs_total(std::uint64_t elements) const = 0;
 
   /// Does what ScanEngine::total() does; indices count from the block's start.

@@ -21,10 +21,10 @@ struct ScanArguments {
   std::uint32_t epoch;  ///< the first of this scan's; epochs begin with 1 and are used once
 };
 
-/// Tells whether there are scans of these types.
+/// Returns whether there are scans of these types.
 bool scan_supports(ElementType input, ElementType output, ScanOperation operation);
 
-/// Says how many bytes of workspace a scan by so many blocks takes.
+/// Returns how many bytes of workspace a scan by so many blocks takes.
 std::uint64_t scan_workspace_bytes(std::uint32_t resident_blocks);
 
 /// The part of a scan that a device holds at once.
@@ -33,12 +33,12 @@ struct ResidentScan {
   std::uint64_t tile_elements = 0;  ///< that a block takes at once where there are many
 };
 
-/// Says what the current device holds of the scan, and prepares the kernel for it. To be called
+/// Returns what the current device holds of the scan, and prepares the kernel for it. To be called
 /// before the first scan. For supported types, as are the functions below.
 ResidentScan scan_registers_resident(ElementType input, ElementType output,
                                      ScanOperation operation);
 
-/// Says how many epochs a launch takes at most.
+/// Returns how many epochs a launch takes at most.
 std::uint32_t scan_registers_epochs(ElementType input, ElementType output, ScanOperation operation,
                                     std::uint64_t elements, const ResidentScan& resident);
 

@@ -177,7 +177,7 @@ class RegisterScanner {
   __device__ bool exists(std::uint64_t place) const {
     return place >= scan_.first && place < scan_.end;
   }
-  /// Tells whether the lane's elements exist, and as many more on either side.
+  /// Returns whether the lane's elements exist, and as many more on either side.
   __device__ bool all_exist(std::uint64_t place, int margin) const {
     return place >= scan_.first + static_cast<unsigned>(margin) &&
            place + static_cast<unsigned>(count + margin) <= scan_.end;

@@ -24,7 +24,7 @@ struct SelectTarget {
 
 inline constexpr std::uint64_t max_selected_elements = ~std::uint32_t{0};
 
-/// Says how many bytes of scratch memory a selection from so many elements takes.
+/// Returns how many bytes of scratch memory a selection from so many elements takes.
 std::uint64_t select_scratch_bytes(std::uint64_t elements);
 
 /// Writes the values of the elements that the decoding does not leave out one after the other, in
@@ -49,7 +49,7 @@ class SelectedElements {
   /// Takes the memory for at most `elements` at a time.
   SelectedElements(const SelectRule& rule, std::uint64_t elements);
 
-  /// Says how much memory that is.
+  /// Returns how much memory that is.
   static std::uint64_t bytes(const SelectRule& rule, std::uint64_t elements);
 
   /// Starts selecting what the rule selects of `count` elements in device memory, which have these

@@ -62,7 +62,7 @@ AxisLayout layout_of(const StagingPlan& plan, const AxisMemory& memory, int want
   const std::uint64_t fitting = limit / slot_bytes;
   if (fitting == 0)
     throw Error(
-        "the GPU memory allowed is too little to " + memory.verb + " in",
+        "the GPU memory limit is too small to " + memory.verb + " in",
         std::to_string(limit) + " bytes, and one thread's slabs take " + std::to_string(slot_bytes),
         "Raise `device_memory_bytes` to " + std::to_string(slot_bytes) +
             " or more, or give a smaller `slab_bytes`.");

@@ -52,7 +52,7 @@ std::optional<BlockLayout> decompressing_layout(
   return BlockLayout{blocks, tiles, blocks, true, loader};
 }
 
-/// Says how many chunk loaders, one for each thread at best, may share half the memory: at least
+/// Returns how many chunk loaders, one for each thread at best, may share half the memory: at least
 /// one where pieces come as chunks.
 int loaders_that_fit(const BlockEnginePlan& plan, std::uint64_t limit) {
   if (plan.pieces.staging != Staging::chunks) return 0;
@@ -82,7 +82,7 @@ BlockLayout layout_of(const BlockEnginePlan& plan, const std::string& purpose,
     if (tiles > 0) return {blocks, tiles, loaders, false, loader_size(plan)};
   }
   const std::string minimum = std::to_string(loading + block_bytes(1));
-  throw Error("the GPU memory allowed is too little to " + purpose + " in",
+  throw Error("the GPU memory limit is too small to " + purpose + " in",
               std::to_string(limit) + " bytes, and one tile takes " + minimum,
               "Raise `device_memory_bytes` to " + minimum + " or more.");
 }

@@ -44,7 +44,7 @@ class ChunkLoader {
 
   void clear();
 
-  /// Tells whether there is room for one more slab, as large as planned.
+  /// Returns whether there is room for one more slab, as large as planned.
   bool has_room() const { return slabs_.size() < size_.slabs; }
 
   /// Adds a slab: starts copying its chunks in the buffer, of elements of `element_bytes`, and what
@@ -63,7 +63,7 @@ class ChunkLoader {
   /// Starts decompressing them. `in_flight` is how many there are with those of other loaders.
   void start_decompressing(std::uint64_t in_flight, cudaStream_t stream);
 
-  /// Tells whether they are decompressed, or refused.
+  /// Returns whether they are decompressed, or refused.
   bool is_decompressed() const { return decompressed_.is_done(); }
 
   /// Waits until they are decompressed; decodes those that the GPU refuses as the plan says.

@@ -60,7 +60,7 @@ class SlabBatch {
   SpanTimer& working() { return working_; }
   cudaStream_t stream() const { return stream_.get(); }
 
-  /// Tells whether one more slab can be added before start().
+  /// Returns whether one more slab can be added before start().
   bool has_room() const { return loader_->has_room(); }
   bool empty() const { return slabs_.empty(); }
 
@@ -70,7 +70,7 @@ class SlabBatch {
   /// Starts decompressing the slabs that were added.
   void start();
 
-  /// Tells whether finish() would not wait.
+  /// Returns whether finish() would not wait.
   bool is_decompressed() const { return loader_->is_decompressed(); }
 
   /// Starts the work on them; waits until they are decompressed. Throws Error for what can't be.
@@ -103,14 +103,14 @@ class SlabBatch {
 /// Brings slabs to batches. Threads may call it at once, until finish().
 class SlabBatches {
  public:
-  /// Slots have each a batch of its own; or, where batches are shared, all fill one together after
-  /// the other, and whoever comes by sees to those that are decompressed.
+  /// Each slot has its own batch. Shared batches are filled by all slots together, one after the
+  /// other, and the next thread that polls completes those that are decompressed.
   SlabBatches(std::vector<std::unique_ptr<SlabBatch>> batches, bool shared)
       : batches_(std::move(batches)), shared_(shared), states_(batches_.size(), State::filling) {}
 
   const std::vector<std::unique_ptr<SlabBatch>>& all() const { return batches_; }
 
-  /// Tells whether submit() is likely not to wait.
+  /// Returns whether submit() is likely not to wait.
   bool is_ready() const { return !shared_ || has_room_; }
 
   /// Finishes the batch that was started first, if it is decompressed and nobody else is at it.

@@ -95,7 +95,7 @@ SlabLayout SlotMemory::layout(std::uint64_t limit) const {
   const std::uint64_t granules = limit / minimum;
   if (granules == 0)
     throw Error(
-        "the GPU memory allowed is too little to " + purpose_.verb + " in",
+        "the GPU memory limit is too small to " + purpose_.verb + " in",
         std::to_string(limit) + " bytes, and the smallest slab takes " + std::to_string(minimum),
         "Raise `device_memory_bytes` to " + std::to_string(minimum) + " or more.");
   return batch_for_each(1, slot_for(granules * min_bytes));

@@ -43,7 +43,7 @@ struct Tile {
                                                                        : scan_order::tile_elements);
   }
 
-  /// Says how many of the lane's elements from `place` on exist; may be negative or above four.
+  /// Returns how many of the lane's elements from `place` on exist; may be negative or above four.
   __device__ std::int32_t present(std::int32_t place) const { return count - place; }
 };
 

@@ -10,7 +10,7 @@
 
 namespace warpfold::io {
 
-/// Tells where a dataset's chunks lie in their grid; they are numbered in row-major order.
+/// Places of a dataset's chunks in their grid; they are numbered in row-major order.
 class ChunkCoordinates {
  public:
   explicit ChunkCoordinates(const StoredDataset& info);
@@ -21,10 +21,10 @@ class ChunkCoordinates {
   /// Returns the number of the chunk whose first element has these coordinates, in elements.
   std::uint64_t number(const hsize_t* element) const;
 
-  /// Tells whether an element is the dataset's.
+  /// Returns whether an element is the dataset's.
   bool contains(const hsize_t* element) const;
 
-  /// Tells whether a part of the chunk lies beyond the dataset.
+  /// Returns whether a part of the chunk lies beyond the dataset.
   bool is_partial(const std::vector<std::uint64_t>& coordinates) const;
 
   /// "chunk [3, 0]".

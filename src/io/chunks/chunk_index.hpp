@@ -8,7 +8,7 @@
 
 namespace warpfold::io {
 
-/// Tells where a chunk's bytes lie.
+/// Place of a chunk's bytes in its file.
 struct StoredChunk {
   std::uint64_t address = 0;  ///< address of its first byte in its file, a user block included
   std::uint32_t bytes = 0;    ///< as stored; 0: never written

@@ -118,8 +118,8 @@ herr_t keep_innermost(unsigned depth, const H5E_error2_t* entry, void* innermost
   return 0;
 }
 
-/// Tells whether H5Dread_chunk failed because the chunk was never written: then the innermost cause
-/// is that a dataset lacks something, not an index or the file.
+/// Returns whether H5Dread_chunk failed because the chunk was never written: then the innermost
+/// cause is that a dataset lacks something, not an index or the file.
 bool failed_for_want_of_a_chunk() {
   H5E_error2_t innermost{};
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &innermost);

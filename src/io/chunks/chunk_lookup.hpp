@@ -10,7 +10,7 @@
 
 namespace warpfold::io {
 
-/// Tells what the file's index of chunks says of the run of positions in the dataset's grid,
+/// Returns what the file's index of chunks says of the run of positions in the dataset's grid,
 /// unchecked. Throws an Error beginning with `problem`. Call within a LibraryScope.
 std::vector<StoredChunk> look_up_chunks(const DatasetInfo& info, const ChunkGrid& grid,
                                         ChunkRun run, const std::string& problem);

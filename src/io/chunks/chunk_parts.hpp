@@ -7,7 +7,8 @@
 
 namespace warpfold::io {
 
-/// Tells which part of a dataset in chunks a chunk is of. A dataset without parts is its only one.
+/// The part of a dataset that each chunk belongs to. A dataset without parts is its only
+/// one.
 class ChunkParts {
  public:
   explicit ChunkParts(const DatasetInfo& info);

@@ -45,7 +45,7 @@ class ChunkSource {
   std::uint64_t staging_bytes(std::uint64_t chunks,
                               Compressed compressed = Compressed::undone) const;
 
-  /// Tells whether no chunk of a run within this source's was ever written.
+  /// Returns whether no chunk of a run within this source's was ever written.
   bool never_written(ChunkRun run) const;
 
   /// One thread's way to the chunks: threads read at once, each with its own.

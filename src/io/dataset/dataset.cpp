@@ -155,7 +155,7 @@ class Dataset::Implementation {
     try {
       take_parts(*stacked);
     } catch (const Error&) {
-      // The library converts between types that aren't supported, and are no matter then.
+      // The library converts types that aren't supported, so they don't matter then.
     }
   }
 
@@ -189,8 +189,8 @@ class Dataset::Implementation {
     return {info_.file_offset.value(), info_.stored_shape, element_bytes(), part};
   }
 
-  /// Tells where a range begins in the file, if its elements follow one another there and bytes are
-  /// read directly.
+  /// Returns where a range begins in the file, if its elements follow one another there and bytes
+  /// are read directly.
   std::optional<std::uint64_t> address_of_run(ElementRange range) const {
     if (!bytes_) return std::nullopt;
     if (info_.selection.empty()) return info_.file_offset.value() + range.first * element_bytes();

@@ -105,7 +105,8 @@ struct DatasetParts {
               std::span<std::byte> elements) const;
 };
 
-/// Tells whether elements are values already: those of parts that each have a packing of their own.
+/// Returns whether elements are values already: those of parts that each have a packing of their
+/// own.
 bool is_unpacked(const DatasetInfo& info);
 
 /// Makes integers that are marked as unsigned such: `format` is of unsigned ones from now on.
@@ -127,7 +128,7 @@ Selection part_of_box(const DatasetInfo& info, const Hyperslab& box);
 /// Counts the bytes of one chunk of a chunked dataset without filters.
 std::uint64_t chunk_bytes_of(const StoredDataset& info);
 
-/// Tells whether a filter, by its number, is one of the dataset's.
+/// Returns whether a filter, by its number, is one of the dataset's.
 bool has_filter(const StoredDataset& info, int id);
 
 /// Returns the grid of a chunked dataset's chunks, with what is selected of it.
@@ -181,7 +182,7 @@ class Dataset {
   /// any thread reads.
   void choose_cache(FileCache cache);
 
-  /// Tells whether fetch() may read past the cache, as far as choose_cache() could tell.
+  /// Returns whether fetch() may read past the cache, as far as choose_cache() could tell.
   bool may_read_past_cache() const;
 
   /// Reads a range, or a box of info().shape, packed. Returns where in `buffer` the elements lie,
@@ -229,11 +230,11 @@ struct DatasetListing {
   bool damaged = false;     ///< as it can't be opened, a link leads nowhere, say
 };
 
-/// Tells whether a name stands for the datasets of a file that it matches: it has `*`, `?` or `[`,
-/// and no dataset is called so. Throws Error.
+/// Returns whether a name stands for the datasets of a file that it matches: it has `*`, `?` or
+/// `[`, and no dataset is called so. Throws Error.
 bool is_pattern(const std::string& file, const std::string& name);
 
-/// Tells whether a file has a dataset of that name, or a member of one. Throws Error.
+/// Returns whether a file has a dataset of that name, or a member of one. Throws Error.
 bool has_dataset(const std::string& file, const std::string& name);
 
 /// Lists a file's datasets in the order of their paths, all or those that match a pattern (`*`, `?`

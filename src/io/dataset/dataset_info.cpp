@@ -150,7 +150,7 @@ void take_missing_records(DatasetInfo& info, hid_t dataset, hid_t file_type) {
                        " elements; records that it lacks are fill values.");
 }
 
-/// Tells whether chunks that are not there are what a dataset lacks of its records.
+/// Returns whether chunks that are not there are what a dataset lacks of its records.
 bool has_missing_records_in_chunks(const DatasetInfo& info) {
   if (info.written_shape.empty()) return true;
   for (std::size_t d = 0; d < info.written_shape.size(); ++d)

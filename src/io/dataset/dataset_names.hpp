@@ -20,7 +20,7 @@ std::vector<std::string> dataset_names(hid_t location);
 /// DATASET.MEMBER.
 std::vector<std::string> dataset_names(hid_t location, const std::string& pattern);
 
-/// Tells whether a path without a leading slash matches a pattern so.
+/// Returns whether a path without a leading slash matches a pattern so.
 bool matches(const std::string& path, const std::string& pattern);
 
 /// Returns the path of a variable as netCDF's users know it, of that of the dataset that holds it.

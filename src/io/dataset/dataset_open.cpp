@@ -26,7 +26,7 @@ std::string choices(hid_t location, const std::string& of_what) {
   return of_what + " has " + enumerate(names, max_names);
 }
 
-/// Says what the first link on the way to `name` is that leads to no object, if there is one.
+/// Returns what the first link on the way to `name` is that leads to no object, if there is one.
 std::string broken_link_text(hid_t file, const std::string& name) {
   for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
     const std::string path = name.substr(0, end);

@@ -29,7 +29,7 @@ struct ElementsName {
 /// within a LibraryScope.
 ElementsName split_name(hid_t file, const std::string& name);
 
-/// Tells whether a dataset, a member of one, or a link that leads nowhere is called `name`. Call
+/// Returns whether a dataset, a member of one, or a link that leads nowhere is called `name`. Call
 /// within a LibraryScope.
 bool is_there(hid_t file, const std::string& name);
 
@@ -44,7 +44,7 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
 DatasetHandle open_stored_dataset(hid_t file, const std::string& file_path, const std::string& path,
                                   const std::string& problem);
 
-/// Says what a soft or external link leads to; nothing of others. Call within a LibraryScope.
+/// Returns what a soft or external link leads to; nothing of others. Call within a LibraryScope.
 std::string link_text(hid_t file, const std::string& path);
 
 /// "'a', 'b', ... and 3 more": at most `most` of `names`.

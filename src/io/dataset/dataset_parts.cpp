@@ -59,7 +59,7 @@ bool have_equal_chunks(const DatasetInfo& one, const DatasetInfo& other) {
          std::ranges::equal(other.filters, one.filters, equal_filters);
 }
 
-/// Tells whether chunks may be missing, whose elements are the fill value.
+/// Returns whether chunks may be missing, whose elements are the fill value.
 bool may_lack_chunks([[maybe_unused]] const DatasetInfo& info) {
 #if H5_VERSION_GE(1, 10, 5)
   return info.unwritten_chunks > 0 || !info.written_shape.empty();

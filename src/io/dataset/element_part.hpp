@@ -41,7 +41,7 @@ ElementPart element_part(hid_t type, const std::string& member);
 /// by their members, without "abs". Elements without members have one without a name.
 std::vector<std::string> element_members(hid_t type);
 
-/// Tells whether elements of a type have members.
+/// Returns whether elements of a type have members.
 bool has_members(hid_t type);
 
 }  // namespace warpfold::io

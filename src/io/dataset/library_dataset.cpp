@@ -80,8 +80,8 @@ std::uint64_t chunks_of(const Selection& part, std::span<const std::uint64_t> ch
   return chunks;
 }
 
-/// Tells how many of a slice's indices come into the first half: up to the middle one's chunk where
-/// that begins behind the slice's first index.
+/// Returns how many of a slice's indices come into the first half: up to the middle one's chunk
+/// where that begins behind the slice's first index.
 std::uint64_t first_half(const Slice& slice, std::uint64_t chunk_extent) {
   const std::uint64_t half = slice.count / 2;
   const std::uint64_t chunk_begin = (slice.start + half * slice.step) / chunk_extent * chunk_extent;
@@ -154,7 +154,7 @@ ElementPart part_of_elements(hid_t stored, const std::string& member, const std:
               "Name a member as DATASET.MEMBER.");
 }
 
-/// Says what to do about elements of a type that is not supported.
+/// Returns what to do about elements of a type that is not supported.
 std::string advice_on(hid_t stored, hid_t part) {
   if (is_complex(part))
     return "Name a part of the numbers: DATASET." + joined(element_members(part), ", DATASET.") +

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* matlab_mark = "MATLAB_empty";
 constexpr const char* octave_mark = "OCTAVE_EMPTY_MATRIX";
 
-/// Tells whether an object has an attribute that is one integer, not 0; anything else is no mark.
+/// Returns whether an object has an attribute that is one integer, not 0; anything else is no mark.
 bool is_marked(hid_t object, const char* mark) {
   if (H5Aexists(object, mark) <= 0) return false;
   const AttributeHandle attribute(H5Aopen(object, mark, H5P_DEFAULT));

@@ -26,7 +26,7 @@ class ByteReader {
   /// The cache is used, too, where the file system allows nothing else. No thread may be reading.
   void choose_cache(FileCache cache, std::uint64_t first, std::uint64_t bytes);
 
-  /// Tells whether fetch() may read past the cache.
+  /// Returns whether fetch() may read past the cache.
   bool may_go_past() const { return static_cast<bool>(uncached_); }
 
   /// Fills `out` from byte `offset` on. Throws Error, also where the file ends before.

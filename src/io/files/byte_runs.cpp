@@ -14,7 +14,7 @@ constexpr std::uint64_t max_gap_bytes = 16 << 10;
 /// Read to where they belong, as copying them costs more than a call.
 constexpr std::uint64_t long_run_bytes = 64 << 10;
 
-/// Tells whether runs are read to where they belong, one by one.
+/// Returns whether runs are read to where they belong, one by one.
 bool stands_alone(const ByteRuns& line) {
   return line.run_bytes >= long_run_bytes || line.step - line.run_bytes > max_gap_bytes;
 }

@@ -22,7 +22,7 @@ struct ByteRuns {
   std::uint64_t end() const { return address + (count - 1) * step + run_bytes; }
 };
 
-/// Tells where the elements of a part of a contiguous array lie, in row-major order and hence of
+/// Places of the elements of a part of a contiguous array, in row-major order and hence of
 /// rising address: dimensions merged where elements of two follow one another.
 class PartLayout {
  public:

@@ -30,7 +30,7 @@ class RefusedFile : public Error {
   RefusedFile(const std::string& problem, const std::string& reason);
 };
 
-/// Tells whether the rule in force allows to read the file `path`, which an HDF5 file names. Both
+/// Returns whether the rule in force allows to read the file `path`, which an HDF5 file names. Both
 /// need not exist.
 bool is_allowed(const std::string& path, const std::string& naming_file);
 

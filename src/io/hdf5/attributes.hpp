@@ -19,7 +19,7 @@ using TextAttribute = std::pair<std::string, std::string>;
 /// LibraryScope.
 std::optional<std::vector<std::string>> all_attributes(hid_t object);
 
-/// Tells whether an object has an attribute that HDF5 finds: attributes behind one that it can't
+/// Returns whether an object has an attribute that HDF5 finds: attributes behind one that it can't
 /// decode, of a newer format, it doesn't find. Call within a LibraryScope.
 bool has_attribute(hid_t object, const std::string& name);
 

@@ -22,7 +22,7 @@ constexpr const char* list_name = "DIMENSION_LIST";
 /// How the name of a scale without values begins; its extent follows, right-aligned.
 const std::string without_values = "This is a netCDF dimension but not a netCDF variable.";
 
-/// Tells whether the type is of lists of references to objects.
+/// Returns whether the type is of lists of references to objects.
 bool is_list_of_objects(hid_t type, const std::string& problem) {
   if (H5Tget_class(type) != H5T_VLEN) return false;
   const TypeHandle item(require(H5Tget_super(type), problem));

@@ -17,7 +17,7 @@ namespace warpfold::io {
 
 bool is_dimension_scale(hid_t dataset, const std::string& problem);
 
-/// Tells whether a scale gives a dimension its name alone: netCDF's dimension without a variable.
+/// Returns whether a scale gives a dimension its name alone: netCDF's dimension without a variable.
 /// One of texts has values, though netCDF may show other ones: the same texts as characters.
 bool is_without_values(hid_t scale, const std::string& problem);
 
@@ -37,7 +37,7 @@ void attach_scale(hid_t dataset, hid_t scale, std::size_t dimension, const std::
 /// Detaches all scales of a dataset that is to be removed.
 void detach_scales(hid_t dataset, const std::string& problem);
 
-/// Tells whether a scale is attached to datasets.
+/// Returns whether a scale is attached to datasets.
 bool is_attached(hid_t scale, const std::string& problem);
 
 }  // namespace warpfold::io

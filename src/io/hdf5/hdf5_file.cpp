@@ -31,7 +31,7 @@ void limit_cached_metadata(hid_t access) {
   require(H5Pset_mdc_config(access, &cache), "cannot set up file access");
 }
 
-/// Tells whether this HDF5 has a setting to do without locks.
+/// Returns whether this HDF5 has a setting to do without locks.
 bool disable_locking([[maybe_unused]] hid_t access) {
 #if H5_VERSION_GE(1, 12, 1) || (H5_VERSION_GE(1, 10, 7) && !H5_VERSION_GE(1, 12, 0))
   return H5Pset_file_locking(access, false, true) >= 0;
@@ -79,7 +79,8 @@ void require_readable(const std::string& path) {
     throw Error(cannot_open(path), "it is not a regular file", "Name an HDF5 file.");
   }
   if (!FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))) {
-    throw Error(cannot_open(path), describe_errno(errno), "Ask for read access to it.");
+    throw Error(cannot_open(path), describe_errno(errno),
+                "Change its permissions, or ask its owner for access.");
   }
   if (status.st_size == 0) throw Error(cannot_open(path), "the file is empty", copy_again);
 }

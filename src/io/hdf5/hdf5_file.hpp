@@ -13,7 +13,7 @@ namespace warpfold::io {
 PropertiesHandle make_access();
 
 /// Opens an HDF5 file read-only; says whether it is missing, a folder, not readable, not HDF5,
-/// truncated, or being written. Where the file system cannot lock files it does without.
+/// truncated, or being written. Opens it without a lock if the file system has none.
 FileHandle open_for_reading(const std::string& path);
 
 /// Keeps a file open: as long as it lives, open_for_reading() returns the same file for its path,

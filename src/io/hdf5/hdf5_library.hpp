@@ -10,11 +10,11 @@
 
 #include "warpfold/core/error.hpp"
 
-/// Tells whether this HDF5 enumerates chunks in one pass (H5Dchunk_iter), rather than by a search
+/// Returns whether this HDF5 enumerates chunks in one pass (H5Dchunk_iter), rather than by a search
 /// from the first chunk on for each of them.
 #define WARPFOLD_HDF5_ITERATES_CHUNKS H5_VERSION_GE(1, 12, 3)
 
-/// Tells whether this HDF5 has a class of complex numbers.
+/// Returns whether this HDF5 has a class of complex numbers.
 #define WARPFOLD_HDF5_HAS_COMPLEX H5_VERSION_GE(2, 0, 0)
 
 namespace warpfold::io {
@@ -36,8 +36,8 @@ class LibraryScope {
 
 void note_left_open() noexcept;
 
-/// Tells whether HDF5 failed to give back an identifier of this process. It crashes then when it is
-/// torn down: at exit, and in MPI_Finalize where it is parallel.
+/// Returns whether HDF5 failed to give back an identifier of this process. It crashes then when it
+/// is torn down: at exit, and in MPI_Finalize where it is parallel.
 bool left_something_open() noexcept;
 
 /// Owns one HDF5 identifier and gives it back with `close_function`.
@@ -80,7 +80,7 @@ using PropertiesHandle = Handle<H5Pclose>;
 using SpaceHandle = Handle<H5Sclose>;
 using TypeHandle = Handle<H5Tclose>;
 
-/// Tells what HDF5's error stack says of the last failed call, the innermost cause first, and
+/// Returns what HDF5's error stack says of the last failed call, the innermost cause first, and
 /// clears it. Call within a LibraryScope and before any other HDF5 function.
 std::string take_library_causes();
 
@@ -118,7 +118,8 @@ std::string queried_name(Query query, const std::string& problem) {
 /// beginning with `problem`.
 std::string path_of(hid_t object, const std::string& problem);
 
-/// Returns the name of the file that an open object lies in. Throws likewise.
+/// Returns the name of the file that an open object lies in. Throws an Error beginning with
+/// `problem`.
 std::string stored_file_of(hid_t object, const std::string& problem);
 
 }  // namespace warpfold::io

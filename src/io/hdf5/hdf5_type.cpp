@@ -133,8 +133,8 @@ std::string name_of_odd_float(const FloatFields& fields) {
               : " and the exponent bias " + std::to_string(fields.bias));
 }
 
-/// Tells whether a float has the sign, the exponent and the first bits of the mantissa of another,
-/// in adjacent bits.
+/// Returns whether a float has the sign, the exponent and the first bits of the mantissa of
+/// another, in adjacent bits.
 bool shortens(const FloatFields& fields, const FloatFields& whole) {
   const bool adjacent = fields.exponent == fields.mantissa + fields.mantissa_bits &&
                         fields.sign == fields.exponent + fields.exponent_bits;

@@ -25,7 +25,7 @@ struct StoredType {
 /// get the native byte order. Throws Error only where HDF5 fails.
 StoredType describe_type(hid_t type);
 
-/// Tells whether elements are complex numbers: HDF5's own class, or pairs of equal numbers called
+/// Returns whether elements are complex numbers: HDF5's own class, or pairs of equal numbers called
 /// as h5py (r, i), MATLAB and Octave (real, imag) call them.
 bool is_complex(hid_t type);
 

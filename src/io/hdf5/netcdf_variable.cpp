@@ -42,8 +42,8 @@ std::array<std::byte, 8> default_element(hid_t stored_type, ElementType type,
   return element;
 }
 
-/// Tells whether HDF5 fills floats as netCDF does where nobody says how, a number that nobody else
-/// chooses: files of libraries that left no other mark have that.
+/// Returns whether HDF5 fills floats as netCDF does where nobody says how, a number that nobody
+/// else chooses: files of libraries that left no other mark have that.
 bool is_filled_by_default(hid_t dataset, hid_t creation, ElementType type,
                           const std::string& problem) {
   const TypeHandle stored_type(require(H5Dget_type(dataset), problem));

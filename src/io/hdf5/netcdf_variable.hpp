@@ -16,15 +16,15 @@ namespace warpfold::io {
 /// Interprets a dataset as netCDF does, beyond what HDF5 defines. The functions below throw an
 /// Error beginning with `problem`, and are called within a LibraryScope.
 
-/// Tells whether a dataset is a variable of netCDF's: the file, the dataset or one of its dimension
-/// scales has one of the attributes that netCDF libraries write for themselves.
+/// Returns whether a dataset is a variable of netCDF's: the file, the dataset or one of its
+/// dimension scales has one of the attributes that netCDF libraries write for themselves.
 bool is_netcdf_variable(hid_t dataset, const std::string& problem);
 
 /// Returns the value of elements that were never written where a variable has no `_FillValue`:
 /// NC_FILL_FLOAT and the like.
 Value netcdf_default_fill(ElementType type);
 
-/// Tells whether elements of that value are missing in a netCDF variable: where it has no
+/// Returns whether elements of that value are missing in a netCDF variable: where it has no
 /// `_FillValue`, is filled at all, and is not of bytes.
 bool has_default_fill(hid_t dataset, hid_t creation, ElementType type, const std::string& problem);
 

@@ -169,7 +169,7 @@ void require_covered(hid_t source, const Mapping& mapping, const std::string& pr
   if (covered) return;
   throw Error(problem,
               "the source '" + mapping.dataset + "' in '" + mapping.file +
-                  "' of this virtual dataset has another shape than it had",
+                  "' of this virtual dataset has changed its shape",
               "Make the virtual dataset again.");
 }
 
@@ -341,8 +341,8 @@ std::optional<Hyperslab> selected_box(hid_t space, std::size_t rank, const std::
   return is_box ? box : std::nullopt;
 }
 
-/// Tells whether a mapping takes all of a source of a box's extents; HDF5 doesn't keep these where
-/// it takes all by itself.
+/// Returns whether a mapping takes all of a source of a box's extents; HDF5 doesn't keep these
+/// where it takes all by itself.
 bool takes_all(hid_t source_space, const Hyperslab& box, const std::string& problem) {
   if (H5Sget_select_type(source_space) == H5S_SEL_ALL) return true;
   const Hyperslab all{std::vector<std::uint64_t>(box.count.size()), box.count};

@@ -72,13 +72,13 @@ std::size_t stored_bytes_of(hid_t type, hid_t file, const std::string& problem) 
   return H5Dget_storage_size(one.get());
 }
 
-/// Tells whether elements are numbers, which refer to no other bytes of their file.
+/// Returns whether elements are numbers, which refer to no other bytes of their file.
 bool are_numbers(hid_t type) {
   const H5T_class_t type_class = H5Tget_class(type);
   return type_class == H5T_INTEGER || type_class == H5T_FLOAT || type_class == H5T_ENUM;
 }
 
-/// Tells whether what filters make depends on the elements' type beyond its size.
+/// Returns whether what filters make depends on the elements' type beyond its size.
 bool depend_on_type(const std::vector<Filter>& filters) {
   return std::ranges::any_of(filters,
                              [](const Filter& each) { return each.id == H5Z_FILTER_NBIT; });

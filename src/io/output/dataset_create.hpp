@@ -42,7 +42,8 @@ std::vector<hsize_t> origin_of_chunk(const OutputDataset& spec, std::uint64_t nu
 DatasetHandle create_coordinate(hid_t file, const std::string& path, hid_t type, hid_t space,
                                 bool is_unlimited, const std::string& problem);
 
-/// Returns the extents of a dataspace that is not null. Throws and is called likewise.
+/// Returns the extents of a dataspace that is not null. Throws an Error beginning with `problem`.
+/// Call within a LibraryScope.
 std::vector<std::uint64_t> extents_of(hid_t space, const std::string& problem);
 
 }  // namespace warpfold::io

@@ -273,7 +273,7 @@ std::vector<std::uint64_t> shape_of(const InputVariable& variable) {
     if (!alike)
       throw Error(cannot_read_variable,
                   "'" + path_of(there, cannot_read_variable) +
-                      "' has another type or other extents in '" + variable.files.front() +
+                      "' has a different type or other extents in '" + variable.files.front() +
                       "' than in '" + stored_file_of(there, cannot_read_variable) + "'",
                   "");
   });

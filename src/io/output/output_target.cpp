@@ -102,7 +102,7 @@ void require_replaceable(const std::string& path, bool force) {
 void require_writable_file(const std::string& path) {
   if (status_of(path) && ::access(path.c_str(), W_OK) != 0)
     throw Error(cannot_write(path), "its datasets cannot be kept (" + describe_errno(errno) + ")",
-                "Allow yourself to write to it, or give the output another name.");
+                "Change its permissions, or give the output another name.");
 }
 
 /// Gives a file the mode, and where that is allowed the owner, of the one that it replaces.

@@ -197,7 +197,7 @@ class StagedFile::Implementation {
     // Open since the file was made, the descriptor reports all that could not be stored.
     if (::fsync(temporary_.lock.get()) != 0) throw Error(problem, describe_errno(errno), "");
     if (kept_ && version_of(target_.path) != *kept_)
-      throw Error(problem, "the datasets to be kept changed meanwhile", "Start again.");
+      throw Error(problem, "the datasets to be kept have changed", "Start again.");
     publish(temporary_.path, target_.path, kept_ || (target_.force && !target_.keeps_others));
     temporary_.path.clear();
   }

@@ -125,7 +125,8 @@ TemporaryFile create_temporary_beside(const std::string& path, const std::string
     lock(file.get());
     if (is_only_name(name, file.get())) return {name, std::move(file), std::move(noted)};
   }
-  throw Error(problem, "its temporary files vanish", "Try again, or name an output elsewhere.");
+  throw Error(problem, "another program removes its temporary files",
+              "Try again, or name an output elsewhere.");
 }
 
 void remove_stale_temporaries(const std::string& path) {

@@ -35,7 +35,7 @@ void agree(const std::exception_ptr& failure, std::uint64_t form,
   if (minimum[1] == ~minimum[2]) return;
   throw usage_error(
       "ranks differ in a call on arrays",
-      "function, options, types or the number of fields are not the same on all of them",
+      "they differ in function, options, types or number of fields",
       "Make the same call on every rank; only the elements and their number may differ.");
 }
 
@@ -105,7 +105,7 @@ void throw_on_all_ranks(const std::exception_ptr& failure, std::uint64_t overflo
   if (state[0] == 0) mpi::throw_on_all_ranks(failure, communicator);
   if (state[1] == no_index) return;
   throw Error("the scan overflows at index " + std::to_string(state[1]),
-              "the prefix there is beyond " + std::string(name_of(output)),
+              "the prefix there exceeds " + std::string(name_of(output)),
               "Choose a wider output type, or OverflowPolicy::wrap.");
 }
 

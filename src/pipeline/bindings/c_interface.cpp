@@ -43,7 +43,7 @@ ElementType element_type(int type, HostCollectives& host) {
 /// Stores a result of elements of `type` in place `i` of a caller's results.
 void store(const Value& value, ElementType type, void* results, std::size_t i) {
   if (std::holds_alternative<std::monostate>(value))
-    throw Error("there is no element", "", "Select at least one on any rank.");
+    throw Error("no element is selected", "", "Select at least one on any rank.");
   if (is_floating(type)) {
     static_cast<double*>(results)[i] = std::get<double>(value);
     return;
@@ -51,7 +51,7 @@ void store(const Value& value, ElementType type, void* results, std::size_t i) {
   using Limits = std::numeric_limits<std::int64_t>;
   const int128 integer = std::get<int128>(value);
   if (integer < Limits::min() || integer > Limits::max())
-    throw Error("a sum is beyond int64_t", "", "Sum fewer or smaller integers, or doubles.");
+    throw Error("a sum exceeds int64_t", "", "Sum fewer or smaller integers, or doubles.");
   static_cast<std::int64_t*>(results)[i] = static_cast<std::int64_t>(integer);
 }
 

@@ -147,7 +147,7 @@ void add_integers(io::Dataset integers, Labels& labels) {
                       "it is of type " + std::string(name_of(type)),
                       "Name a dataset of integers or texts.");
   if (!labels.keys.empty() && type != labels.type)
-    throw usage_error("`by` '" + info.name + "' has another type in '" + info.file + "'", "",
+    throw usage_error("`by` '" + info.name + "' has a different type in '" + info.file + "'", "",
                       "Make it the same in all files.");
   labels.type = type;
   for_each_value(integers, decoding, [&](auto value, bool counts) {
@@ -288,7 +288,7 @@ bool is_part_of_time(const std::string& by) { return !parts_named(by).empty(); }
 std::string empty_labels_note(const std::string& name, std::uint64_t empty, std::uint64_t labels) {
   if (empty == 0) return "";
   return std::to_string(empty) + " of " + std::to_string(labels) + " labels in '" + name +
-         "' are empty: their elements belong to no label.";
+         "' are empty texts: their elements are skipped.";
 }
 
 Error advised_on_part(const std::string& by, const Error& error) {

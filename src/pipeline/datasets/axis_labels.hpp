@@ -20,7 +20,7 @@ struct LabelledGroups {
   io::OutputDimension dimension;  ///< dimension of the labels; on the root
 };
 
-/// Tells whether ReduceOptions::by names a part of a time, not a dataset.
+/// Returns whether ReduceOptions::by names a part of a time, not a dataset.
 bool is_part_of_time(const std::string& by);
 
 /// Adds the part of time that `by` most likely means, such as month for "monthly", to what an Error
@@ -35,7 +35,7 @@ struct NumberedKeys {
 
 NumberedKeys number_keys(std::span<const std::optional<std::uint64_t>> keys);
 
-/// Says how many of the labels called `name` are empty texts; empty where none is.
+/// Returns how many of the labels called `name` are empty texts; empty where none is.
 std::string empty_labels_note(const std::string& name, std::uint64_t empty, std::uint64_t labels);
 
 /// Groups the indices along a dimension of a view, as ReduceOptions::by has it, by what is read

@@ -28,7 +28,7 @@ struct ChosenDataset {
   std::string unsuitable;  ///< why its elements are no numbers, or empty; not set where by name
 };
 
-/// Tells whether a choice is the name of one dataset. Collective.
+/// Returns whether a choice is the name of one dataset. Collective.
 bool is_one_dataset(const std::string& file, const DatasetChoice& choice,
                     const mpi::Communicator& communicator);
 
@@ -47,7 +47,7 @@ void require_names(const std::vector<ChosenDataset>& chosen, const OutputOptions
 /// where that can't be opened. For one rank.
 std::set<std::string> files_read(const std::string& file, const DatasetChoice& choice);
 
-/// Tells whether an Error, of whichever rank, says that a dataset cannot be read.
+/// Returns whether an Error, of whichever rank, says that a dataset cannot be read.
 bool concerns_dataset(const Error& error, const std::string& file, const std::string& name);
 
 /// Returns a short reason for skipping a dataset, to be printed after its name.

@@ -77,9 +77,9 @@ Opened open_factors(const FactorsOption& given, const DatasetView& view) {
 void require_space(const io::DatasetInfo& info, std::uint64_t factors, const std::string& option) {
   const std::uint64_t bytes = factors * sizeof(double);
   if (bytes > max_factor_bytes)
-    throw Error("cannot take `" + option + "` '" + info.name + "'",
-                "each rank has it in memory, " + std::to_string(bytes) +
-                    " bytes, of which there may be " + std::to_string(max_factor_bytes),
+    throw Error("cannot use `" + option + "` '" + info.name + "'",
+                "each rank keeps it in memory, " + std::to_string(bytes) + " bytes; at most " +
+                    std::to_string(max_factor_bytes) + " are supported",
                 "Select a part of the dataset.");
 }
 
@@ -161,7 +161,7 @@ void take_cosines(std::vector<double>& latitudes, Angle units, const io::Dataset
       latitude = in_degrees ? cosine_of_degrees(latitude) : cosine_of_radians(latitude);
       continue;
     }
-    throw Error("cannot take cosines of '" + info.name + "' in '" + info.file + "' as `weights`",
+    throw Error("cannot use cosines of '" + info.name + "' in '" + info.file + "' as `weights`",
                 "index " + std::to_string(i) + " is " +
                     (std::isnan(latitude) ? "not a number" : shortest_decimal(latitude)) +
                     ", which is not a latitude in " + (in_degrees ? "degrees" : "radians"),
@@ -185,7 +185,7 @@ void require_weights(std::span<const double> weights, const std::string& name) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double weight = weights[i];
     if (is_left_out_mark(weight) || (weight >= 0 && std::isfinite(weight))) continue;
-    throw Error("cannot take `weights` '" + name + "'",
+    throw Error("cannot use `weights` '" + name + "'",
                 "element " + std::to_string(i) + " is " + shortest_decimal(weight),
                 "Give finite weights of 0 or more; a fill value counts as 0.");
   }

@@ -44,7 +44,8 @@ class DatasetFactors {
   std::vector<double> rests_;  ///< empty where all are 0
 };
 
-/// Reads an option's factors; none beside a view without elements. Collective; throws likewise.
+/// Reads an option's factors; none for a view without elements. Collective; throws the same Error
+/// on every rank.
 std::optional<DatasetFactors> read_factors(const FactorsOption& option, DatasetView& view,
                                            Run& run);
 

@@ -107,8 +107,8 @@ void read_numbers(io::Dataset& dataset, const Decoding& decoding, DatasetLabels&
   const io::DatasetInfo& info = dataset.info();
   if (info.elements > most)
     throw Error("cannot group by '" + info.name + "' along several axes",
-                "each rank has a number for each of its " + std::to_string(info.elements) +
-                    " elements in memory, of which there may be " + std::to_string(most),
+                "each rank keeps a number for each of its " + std::to_string(info.elements) +
+                    " elements in memory; at most " + std::to_string(most) + " are supported",
                 "Select a part of the dataset.");
   std::vector<std::optional<std::uint64_t>> all;
   for_each_value(dataset, decoding, [&](auto value, bool counts) {
@@ -217,7 +217,7 @@ DatasetLabels open_labels_along(const std::string& name, const std::vector<int>&
   for (const std::size_t d : labels.dimensions)
     if (std::ranges::count(along, static_cast<int>(d)) == 0)
       throw usage_error("`by` '" + labels.dataset->info().name + "' does not fit the axes",
-                        "it has dimension " + std::to_string(d) + ", which is no axis",
+                        "it has dimension " + std::to_string(d) + ", which is not an axis",
                         "Name that dimension among the axes, too.");
   io::Dataset dataset = std::move(*std::exchange(labels.dataset, std::nullopt));
   while_unchanged(view, communicator, [&] {

@@ -44,7 +44,7 @@ struct DatasetLabels {
 /// shape does not fit or they are neither integers nor texts.
 DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run);
 
-/// Tells whether a name is that of a dataset of numbers with several dimensions. Collective.
+/// Returns whether a name is that of a dataset of numbers with several dimensions. Collective.
 bool has_several_dimensions(const std::string& name, const DatasetView& view,
                             const mpi::Communicator& communicator);
 
@@ -56,7 +56,8 @@ std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& v
 DatasetLabels labels_of_groups(const AxisShape& array);
 
 /// Opens labels that are integers of some of the dimensions `along`, and has every rank keep their
-/// numbers in memory, for outputs of each index along the others. Collective; throws likewise.
+/// numbers in memory, for outputs of each index along the others. Collective; throws the same
+/// Error on every rank.
 DatasetLabels open_labels_along(const std::string& name, const std::vector<int>& along,
                                 DatasetView& view, Run& run);
 

@@ -33,9 +33,9 @@ void require_space(const std::string& name, DimensionRange range,
                    std::span<const std::uint64_t> shape) {
   const std::uint64_t elements = range.elements(shape);
   if (elements <= 8 * max_mask_bytes) return;
-  throw Error("cannot take `mask` '" + name + "'",
-              "each rank has it in memory, " + std::to_string(ceil_div(elements, 8)) +
-                  " bytes, of which there may be " + std::to_string(max_mask_bytes),
+  throw Error("cannot use `mask` '" + name + "'",
+              "each rank keeps it in memory, " + std::to_string(ceil_div(elements, 8)) +
+                  " bytes; at most " + std::to_string(max_mask_bytes) + " are supported",
               "Select a part of the dataset, or name a mask of fewer of its dimensions.");
 }
 

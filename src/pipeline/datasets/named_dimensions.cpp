@@ -44,7 +44,7 @@ std::vector<Names> names_of(const io::DatasetInfo& info) {
   return names;
 }
 
-/// Says which names there are.
+/// Returns which names there are.
 std::string there_are(const std::vector<Names>& dimensions) {
   std::vector<std::string> names;
   for (const Names& each : dimensions)
@@ -83,13 +83,13 @@ class CoordinateSlice {
     }
   }
 
-  /// Tells whether a bound is a coordinate: a number that is not whole as it is written.
+  /// Returns whether a bound is a coordinate: a number that is not whole as it is written.
   bool by_coordinate() const {
     return parts_.size() <= 3 &&
            (is_coordinate(parts_[0]) || (is_range() && is_coordinate(parts_[1])));
   }
 
-  /// Tells whether a bound is a date.
+  /// Returns whether a bound is a date.
   bool by_date() const {
     return parts_.size() <= 3 && (is_date(parts_[0]) || (is_range() && is_date(parts_[1])));
   }
@@ -106,19 +106,19 @@ class CoordinateSlice {
     const auto holds = [&](const auto& time) { return time && window.holds(time->instant); };
     const auto begin = std::ranges::find_if(times, holds);
     if (begin == times.end())
-      refuse("holds no time; they go from " + text_of(*first) + " to " +
+      refuse("selects no time; times go from " + text_of(*first) + " to " +
                  text_of(*std::find_if(times.rbegin(), times.rend(), present)),
              dates_advice);
     const auto end = std::find_if_not(begin, times.end(), holds);
     if (std::any_of(end, times.end(), holds))
-      refuse("holds times that don't follow one another", dates_advice);
+      refuse("selects times that are not consecutive", dates_advice);
     std::string slice =
         std::to_string(begin - times.begin()) + ":" + std::to_string(end - times.begin());
     if (parts_.size() > 2) slice.append(":").append(parts_[2]);
     return slice;
   }
 
-  /// Says which coordinates the indices have, where the numbers that are given could be meant as
+  /// Returns which coordinates the indices have, where the numbers that are given could be meant as
   /// coordinates: each is one of them, and not that of its index. Empty where they aren't.
   std::string note(const io::DatasetInfo& info, const NamedDimension& found) const {
     const bool in_many_files = !info.files.empty() && found.number == info.concatenated_along;
@@ -181,7 +181,8 @@ class CoordinateSlice {
     throw usage_error(problem(), "'" + named_.name + "=" + named_.slice + "' " + why, advice);
   }
 
-  /// Says which time has the index that is given, where it could be meant as a year of the times.
+  /// Returns which time has the index that is given, where it could be meant as a year of the
+  /// times.
   std::string note_on_year(const io::DatasetInfo& info, const NamedDimension& found,
                            const std::vector<double>& numbers) const {
     constexpr std::size_t digits_of_year = 4;
@@ -234,7 +235,7 @@ class CoordinateSlice {
     try {
       return filter_of_conditions(conditions, type);
     } catch (const Error&) {
-      refuse("is neither made of indices nor of coordinates");
+      refuse("contains neither indices nor coordinates");
     }
   }
 
@@ -250,7 +251,7 @@ class CoordinateSlice {
     if (behind > 0) neighbours = coordinate_text(coordinate.at(behind - 1));
     if (behind > 0 && behind < coordinate.size()) neighbours += " and ";
     if (behind < coordinate.size()) neighbours += coordinate_text(coordinate.at(behind));
-    refuse("is the coordinate of no index; its neighbours have " + neighbours);
+    refuse("matches no coordinate; nearest: " + neighbours);
   }
 
   std::string range_of(Coordinate& coordinate) const {
@@ -269,7 +270,7 @@ class CoordinateSlice {
       refuse("begins with the greater bound, but coordinates rise");
     const ElementRange found = coordinate.selected(between);
     if (found.count == 0)
-      refuse("holds no coordinate; they go from " + coordinate_text(coordinate.at(0)) + " to " +
+      refuse("selects no coordinate; they go from " + coordinate_text(coordinate.at(0)) + " to " +
              coordinate_text(coordinate.at(coordinate.size() - 1)));
     std::string slice = std::to_string(found.first) + ":" + std::to_string(found.end());
     if (parts_.size() > 2) slice.append(":").append(parts_[2]);
@@ -368,8 +369,7 @@ NotedSelection make_selection(const std::string& text, const io::DatasetInfo& in
     const NamedDimension found = find_dimension(each.name, names, info);
     const std::size_t d = found.number;
     if (!slices[d].empty())
-      throw usage_error("bad selection '" + text + "'",
-                        "'" + each.name + "' is a dimension that has another part, too",
+      throw usage_error("bad selection '" + text + "'", "'" + each.name + "' is selected twice",
                         "Name each dimension once.");
     const CoordinateSlice slice(text, each);
     const bool by_indices = !slice.by_date() && !slice.by_coordinate();

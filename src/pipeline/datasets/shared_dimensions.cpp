@@ -103,7 +103,7 @@ class DimensionFinder {
     });
   }
 
-  /// Tells whether each of the last dimensions has the same name on both sides, or none on one.
+  /// Returns whether each of the last dimensions has the same name on both sides, or none on one.
   bool have_no_other_names(const Grid& grid, const Grid& of_beside, const Dimensions& last) const {
     const std::size_t leading = shape_.size() - last.size();
     for (std::size_t d = 0; d < last.size(); ++d) {

@@ -17,7 +17,7 @@ namespace {
 
 using Times = std::vector<IndexTime>;
 
-/// Tells whether days are counted alike.
+/// Returns whether days are counted alike.
 bool have_one_count_of_days(Calendar one, Calendar other) {
   const auto is_gregorian = [](Calendar calendar) {
     return calendar == Calendar::mixed || calendar == Calendar::gregorian;
@@ -41,7 +41,7 @@ Times require_order(const std::vector<std::optional<IndexTime>>& read, const std
       const IndexTime& last = times.back();
       if (!have_one_count_of_days(last.calendar, time->calendar))
         throw Error(problem, "the calendars of its files differ",
-                    "Make files whose times have one calendar.");
+                    "Convert the files to one calendar.");
       if (time->instant < last.instant)
         throw Error(problem,
                     "its times fall: index " + index + " has " +
@@ -72,14 +72,14 @@ std::vector<WindowRun> runs_of(const Times& times, const WindowLength& length) {
   return runs;
 }
 
-/// Tells whether a further index would lie in the first window, before its times.
+/// Returns whether a further index would lie in the first window, before its times.
 bool is_first_cut(const Times& times, const TimeWindow& window) {
   const auto& [first, calendar] = times.front();
   if (times.size() == 1) return first != window.begin;
   return step_from(first, first, times[1].instant, false, calendar) >= window.begin;
 }
 
-/// Tells whether a further index would lie in the last window.
+/// Returns whether a further index would lie in the last window.
 bool is_last_cut(const Times& times, const TimeWindow& window) {
   const auto& [last, calendar] = times.back();
   if (times.size() == 1) return true;
@@ -99,7 +99,7 @@ void require_complete(const std::string& every, bool complete, const Times& time
              " incomplete; they go from " +
              date_text(times.front().instant, times.front().calendar) + " to " +
              date_text(times.back().instant, times.back().calendar) +
-             ". Leave such windows out with `complete`.");
+             ". Omit them with `complete`.");
     return;
   }
   if (last) runs.pop_back();

@@ -17,7 +17,7 @@ std::vector<std::uint64_t> part_of_box(std::span<const std::uint64_t> of_box,
   return part;
 }
 
-/// Tells whether labels lack a dimension behind the first that they have.
+/// Returns whether labels lack a dimension behind the first that they have.
 bool lack_later_dimensions(const LabelJob& job) {
   if (job.labels.outputs) return true;
   const std::vector<std::size_t>& dimensions = job.labels.dimensions;

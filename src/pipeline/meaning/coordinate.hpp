@@ -31,7 +31,7 @@ class Coordinate {
   /// Returns all values, 64-bit integers rounded.
   std::vector<double> numbers();
 
-  /// Tells whether values rise, from one to the next, or fall. Throws a usage Error where they do
+  /// Returns whether values rise, from one to the next, or fall. Throws a usage Error where they do
   /// neither throughout.
   bool rises();
 

@@ -19,7 +19,7 @@ std::size_t begin_of_dataset(std::string_view text) {
   return place == std::string_view::npos ? 0 : place + separator.size();
 }
 
-/// Tells whether a text as a whole is the name of something that is there.
+/// Returns whether a text as a whole is the name of something that is there.
 bool is_name_of_dataset(const std::string& text, const std::string& file) {
   const std::size_t begin = begin_of_dataset(text);
   const std::string of = begin == 0 ? file : text.substr(0, begin - separator.size());

@@ -29,7 +29,7 @@ using Attribute = std::optional<io::NumberAttribute>;
                                 const std::string& why) {
   throw Error(io::cannot_read(info.file, info.name),
               "its attribute " + name + " is unclear; " + why,
-              "Correct the attribute, or take the stored numbers as they are with `raw`.");
+              "Correct the attribute, or use the stored numbers with `raw`.");
 }
 
 std::string counted_values(std::size_t count) {
@@ -123,7 +123,7 @@ class Attributes {
   void take_fill_values(const std::string& name, const io::NumberAttribute& attribute,
                         AppliedAttributes& applied) const {
     if (is_number(trimmed(attribute.text)))
-      throw_unclear(info_, name, "it is a string, '" + attribute.text + "', in place of a number");
+      throw_unclear(info_, name, "it is a string, '" + attribute.text + "', instead of a number");
     if (attribute.values.empty()) applied.ignored.emplace_back(name, attribute.instead);
     for (const Value& number : attribute.values) add_fill(number, applied);
   }
@@ -176,8 +176,7 @@ ValueFilter filter_of_unpacked(const io::DatasetInfo& info) {
 void check(const ViewOptions& options) {
   if (options.raw && options.fill_value == "auto")
     throw usage_error("`raw` and `fill_value` auto contradict each other",
-                      "one takes stored numbers as they are, the other applies attributes",
-                      "Omit one of them.");
+                      "`raw` uses stored numbers, auto applies attributes", "Omit one of them.");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct Interpretation {
   bool packed = false;  ///< `raw` values, which attributes would unpack
 };
 
-/// Tells how the options want a dataset's elements decoded; reads its attributes.
+/// Returns how the options want a dataset's elements decoded; reads its attributes.
 /// Throws a usage Error for conditions and fill values that can't be, an Error for attributes
 /// without which values would be wrong, and that can't be applied.
 Interpretation interpret(const io::DatasetInfo& info, const ViewOptions& options);

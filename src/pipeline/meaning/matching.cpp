@@ -111,7 +111,7 @@ void require_equal(const CoordinateLine& one, const CoordinateLine& other,
   }
 }
 
-/// Tells whether units that are no times' are called alike: all degrees are.
+/// Returns whether units that are no times' are called alike: all degrees are.
 bool have_one_unit(const CoordinateLine& one, const CoordinateLine& other) {
   if (one.units == other.units || (one.time && other.time)) return true;
   return one.units.starts_with("degree") && other.units.starts_with("degree");

@@ -63,7 +63,7 @@ class Grid {
     return !names_[dimension].empty() && !names_[dimension].front().coordinate.empty();
   }
 
-  /// Tells whether any dimension is called as one of `names`.
+  /// Returns whether any dimension is called as one of `names`.
   bool has_dimension_called(const std::vector<io::DimensionName>& names) const;
 
   /// Returns a dimension's coordinates, those of all files along which the dataset was
@@ -76,7 +76,7 @@ class Grid {
   /// Returns the numbers of one of them; null where it has none.
   const CoordinateLine* line(AuxiliaryCoordinate& coordinate) const;
 
-  /// Says where a line is: its file and path.
+  /// Returns where a line is: its file and path.
   std::string place(std::size_t dimension) const;
 
  private:

@@ -13,9 +13,9 @@ namespace warpfold::pipeline {
 /// Text attributes that are other than the input's, none for those that are false of the output.
 using ChangedText = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-/// Tells what CF's attributes of a statistic along dimensions are that those of the input are not;
-/// where the input has none, neither has the statistic. `reduced` are the names of the dimensions,
-/// all or none.
+/// Returns what CF's attributes of a statistic along dimensions are that those of the input are
+/// not; where the input has none, neither has the statistic. `reduced` are the names of the
+/// dimensions, all or none.
 ChangedText text_of(Statistic statistic, const io::DatasetText& input,
                     const std::vector<std::string>& reduced);
 

@@ -69,7 +69,7 @@ WorkNeeds needs_of_lines(const io::DatasetInfo& info, const AxisShape& array,
           .max_outputs = std::max<std::uint64_t>(1, tile / (longest_bytes + bytes.output))};
 }
 
-/// Tells whether all ranks have a GPU. Collective.
+/// Returns whether all ranks have a GPU. Collective.
 bool all_have_gpus(const Run& run) {
   return mpi::minimum({run.place.gpu ? std::uint64_t{1} : 0}, run.communicator).front() == 1;
 }

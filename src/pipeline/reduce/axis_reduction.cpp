@@ -38,7 +38,7 @@ void require_rows(const AxisShape& array, const ReduceOptions& options, bool rep
       [](const StatisticRow& row) { return row.is_extremum() || row.is_index(); }, row_of);
   if (found != options.statistics.end())
     throw Error("there is no " + std::string(name_of(*found)) + where, why,
-                "Ask for others with `statistics`.");
+                "Request others with `statistics`.");
   if (!options.quantiles.empty())
     throw Error("there are no quantiles" + where, why, "Omit quantiles.");
 }

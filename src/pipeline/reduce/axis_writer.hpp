@@ -29,7 +29,7 @@ class FirstFailure {
   /// Threads may call it at once.
   void note(Place place, std::exception_ptr failure);
 
-  /// Tells whether a failure at `place` would come after one that is known.
+  /// Returns whether a failure at `place` would come after one that is known.
   bool precedes(Place place) const;
 
   /// Throws on every rank where any has met a failure. Collective.
@@ -79,7 +79,7 @@ class AxisWriter {
   void write(const Hyperslab& outputs, const AxisTotals& totals, OutputTimers& timers);
   void write(ElementRange outputs, const AxisTotals& totals, OutputTimers& timers);
 
-  /// Tells whether a failure is known that comes before any that the box could meet.
+  /// Returns whether a failure is known that comes before any that the box could meet.
   bool failed_before(const Hyperslab& outputs) const;
 
   const FirstFailure& failure() const { return failure_; }

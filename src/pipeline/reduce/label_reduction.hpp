@@ -30,8 +30,8 @@ struct LabelReduction {
 LabelReduction prepare_labels(const ByLabels& task, DatasetView view, ReduceOptions options,
                               Run& run);
 
-/// Does so where labels have several of the axes along which elements are reduced. Collective;
-/// throws likewise.
+/// Prepares labels that have several of the axes along which elements are reduced. Collective;
+/// throws the same Error on every rank.
 LabelReduction prepare_labels_along(DatasetView view, ReduceOptions options, Run& run);
 
 /// Reduces to numbers, or into the output file where that has a path. Collective; the result counts

@@ -73,7 +73,7 @@ Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceO
   return {};
 }
 
-/// Says what places that are coordinates are: "time of the maximum of temperature".
+/// Returns what places that are coordinates are: "time of the maximum of temperature".
 ChangedText place_text_of(const AxisOutput& output, const io::DatasetText& input) {
   const std::string prefix = row_of(output.statistic).prefix;
   ChangedText text;
@@ -221,7 +221,7 @@ void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,
   const std::vector<std::uint64_t> mine{writer.sums_of_nothing()};
   const std::uint64_t count = mpi::sum(mine, run.communicator).front();
   if (count == 0 || !run.communicator.is_root()) return;
-  run.note("no element of '" + dataset + "' counts in " + std::to_string(count) +
+  run.note("no element of '" + dataset + "' is valid in " + std::to_string(count) +
            (options.empty == "auto" ? " of the sums: they are 0. Choose another value with `empty`."
                                     : " of the sums: they are " + options.empty + "."));
 }

@@ -15,7 +15,7 @@
 /// Statistics as the datasets of a file.
 namespace warpfold::pipeline {
 
-/// Tells whether the results may be of fewer elements than the view has.
+/// Returns whether the results may be of fewer elements than the view has.
 bool may_leave_out_elements(const DatasetView& view, const ReduceOptions& options);
 
 /// Names one dataset `name`, or of several statistics and quantiles one for each, after it; of
@@ -36,7 +36,7 @@ void require_few_labels(std::uint64_t labels);
 void add_outputs(io::OutputSpec& file, const DatasetView& view, const ReduceOptions& options,
                  ReduceResult& result, const io::DatasetText& input);
 
-/// Tells where this rank writes each output. Collective.
+/// Returns where this rank writes each output. Collective.
 std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
                                    const ReduceOptions& options,
                                    std::span<const PlaceCoordinate> places, ArrayOutput& file);

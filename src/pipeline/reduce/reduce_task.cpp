@@ -32,8 +32,7 @@ void require_quantiles(const ReduceOptions& options) {
 void require_groups(const ReduceOptions& options) {
   const bool by_labels = options.axes.empty() && !options.by.empty();
   if (!options.by.empty() && options.every.is_given())
-    throw usage_error("both `by` and `every` are given", "either makes the groups",
-                      "Omit one of them.");
+    throw usage_error("both `by` and `every` are given", "both define groups", "Omit one of them.");
   if (options.places == Places::coordinates && options.axes.empty() &&
       (options.by.empty() || options.output.path.empty()))
     throw usage_error("`places` needs an axis, or labels with an output",

@@ -38,7 +38,7 @@ ReduceTask task_of(const ReduceOptions& options);
 
 QuantileSpec quantiles_of(const ReduceOptions& options);
 
-/// Tells whether results are those of all elements.
+/// Returns whether results are those of all elements.
 inline bool is_of_all(const ReduceOptions& options) {
   return options.axes.empty() && options.by.empty();
 }

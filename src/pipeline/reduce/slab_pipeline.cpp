@@ -84,7 +84,7 @@ void read_through_library(io::Dataset& dataset, const Run& run) {
   io::DatasetInfo info = dataset.info();
   if (run.options.read_path != ReadPath::automatic)
     throw Error("cannot read dataset '" + info.name + "' of " + info.file + " chunk by chunk",
-                "one chunk exceeds the device memory allowed",
+                "one chunk exceeds the device memory limit",
                 "Raise `device_memory_bytes`, or omit `read_path`.");
   info.path = ReadPath::library;
   run_on_all(run.communicator, [&] { dataset = io::Dataset(info); });

@@ -37,8 +37,8 @@ struct SlabSetup {
 using EngineMaker =
     std::function<std::unique_ptr<StreamEngine>(Backend& backend, const StagingPlan& plan)>;
 
-/// Takes the dataset apart into slabs that every rank's engine can hold. Opens it anew where not
-/// even one of its chunks fits, to read it through the HDF5 library. Calls `make`, which is kept,
+/// Divides the dataset into slabs that every rank's engine can hold. If not even one of its chunks
+/// fits, reopens it to read it through the HDF5 library. Calls `make`, which is kept,
 /// once or more; the last engine is the setup's. This rank's slabs are its share of them. With
 /// `mine` they are all slabs with elements at these flat indices. Collective; throws the same Error
 /// on every rank.

@@ -15,7 +15,7 @@
 
 namespace warpfold::pipeline {
 
-/// Tells whether a dataset's chunks are read one by one.
+/// Returns whether a dataset's chunks are read one by one.
 bool reads_chunks(const io::DatasetInfo& info);
 
 /// Source of regions of a dataset: its chunks if these are read one by one, otherwise any elements
@@ -40,7 +40,7 @@ class RegionSource {
   /// Collective.
   void agree_on_sizes(const mpi::Communicator& communicator);
 
-  /// Tells whether no chunk of a run was ever written, where chunks are read.
+  /// Returns whether no chunk of a run was ever written, where chunks are read.
   bool never_written(ChunkRun run) const { return chunks_->never_written(run); }
 
   /// Returns what chunks bring, runs of so many at a time, to a GPU that decompresses; nothing

@@ -143,7 +143,7 @@ std::uint64_t piece_bytes(const Means& means) {
 /// Returns the largest block that chunks may cause.
 std::uint64_t max_block_bytes(const Means& means) { return means.gpu ? gibibyte : 256 * mebibyte; }
 
-/// Tells whether all rows of chunks but the last hold as many selected elements.
+/// Returns whether all rows of chunks but the last hold as many selected elements.
 bool has_equal_rows(const ChunkGrid& grid) {
   return grid.index_of(0, 0) % grid.chunk_extent[0] == 0 &&
          (!grid.selective || grid.chunk_extent[0] % grid.slice[0].step == 0);

@@ -20,39 +20,39 @@ struct Remedy {
   std::string_view advice;
 };
 
-constexpr std::string_view start_advice = "it weighs less on larger data";
+constexpr std::string_view start_advice = "it matters less for larger data";
 
 constexpr Remedy remedies[] = {
     {stage::start_mpi, "starting MPI", start_advice},
     {stage::start_gpu, "starting the GPU", start_advice},
     {stage::open, "opening", start_advice},
-    {stage::reserve, "reserving the output's space", "a file system that gives it faster helps"},
+    {stage::reserve, "reserving the output's space", "a faster file system helps"},
     {stage::read, "reading",
-     "more ranks and, unless HDF5 reads, more threads (`threads`) help as long as the file system "
-     "has more to give"},
+     "more ranks and, unless HDF5 reads, more threads (`threads`) help unless the file "
+     "system is the limit"},
     {stage::decompress, "decompressing", "more cores help: `threads`, or ranks on other hosts"},
-    {stage::copy_to_gpu, "copying to the GPU", "more GPUs help, a rank each"},
-    {stage::decompress_on_gpu, "decompressing on the GPU", "more GPUs help, a rank each"},
+    {stage::copy_to_gpu, "copying to the GPU", "more GPUs help, with a rank each"},
+    {stage::decompress_on_gpu, "decompressing on the GPU", "more GPUs help, with a rank each"},
     {stage::reduce, "folding", "more cores or a GPU help"},
     {stage::reduce_on_cores, "folding on cores", "more cores or GPUs help"},
     {stage::scan, "scanning", "more cores or GPUs help"},
-    {stage::compact, "picking elements", "more cores or GPUs help"},
+    {stage::compact, "selecting elements", "more cores or GPUs help"},
     {stage::exscan, "exchanging totals", "larger blocks or fewer ranks help"},
-    {stage::copy_from_gpu, "copying from the GPU", "more GPUs help, a rank each"},
-    {stage::generate, "making elements", "more cores or ranks help"},
-    {stage::read_back, "reading back what was scanned", "larger chunks or whole rows help"},
+    {stage::copy_from_gpu, "copying from the GPU", "more GPUs help, with a rank each"},
+    {stage::generate, "generating elements", "more cores or ranks help"},
+    {stage::read_back, "reading back the temporary file", "larger chunks or whole rows help"},
     {stage::finish, "finishing statistics", "more cores help: `threads`, or ranks on other hosts"},
     {stage::compress, "compressing", "more cores or ranks, or a lower `deflate_level` help"},
-    {stage::sync, "waiting for storage to have it all", "a faster file system helps"},
+    {stage::sync, "syncing to storage", "a faster file system helps"},
     {stage::write, "writing",
-     "more threads (`threads`) or ranks help as long as the file system takes more"},
-    {stage::combine, "combining the ranks' results", "fewer ranks would do for so little data"},
+     "more threads (`threads`) or ranks help unless the file system is the limit"},
+    {stage::combine, "combining the ranks' results", "fewer ranks suffice for so little data"},
 };
 
 Remedy remedy_for(std::string_view name) {
   const auto* const found = std::find_if(std::begin(remedies), std::end(remedies),
                                          [&](const Remedy& each) { return each.stage == name; });
-  return found == std::end(remedies) ? Remedy{name, name, "it sets the pace"} : *found;
+  return found == std::end(remedies) ? Remedy{name, name, "it limits the run"} : *found;
 }
 
 std::string percent(double part, double whole) {
@@ -79,7 +79,7 @@ constexpr double order_on_core =
     0.45e9;                             ///< one quantile along axes of elements of 4 bytes or more
 constexpr double order_on_gpu = 200e9;  ///< one quantile along axes, in the memory of one GPU
 constexpr double copy_to_gpu = 50e9;    ///< rate of one GPU
-constexpr double decompress_on_gpu = 90e9;  ///< likewise
+constexpr double decompress_on_gpu = 90e9;  ///< rate of one GPU
 constexpr double gpu_start_seconds = 0.35;
 }  // namespace expected
 

@@ -17,10 +17,10 @@ std::string measured_bottleneck(const RunReport& run);
 /// its business.
 std::uint64_t chunks_of_cores_meanwhile(const CompressedForm& form, std::uint64_t cores);
 
-/// Tells whether one of `ranks` ranks has so many compressed chunks of a dataset.
+/// Returns whether one of `ranks` ranks has so many compressed chunks of a dataset.
 bool has_many_compressed(const io::DatasetInfo& info, int threads, int ranks);
 
-/// Tells whether one of `ranks` ranks is likely to be done with a reduction on its cores sooner
+/// Returns whether one of `ranks` ranks is likely to be done with a reduction on its cores sooner
 /// than a GPU has started and is done with it, by the same rates as expected_bottleneck(); or with
 /// so many quantiles along axes, if any, by the rates at which cores and GPUs gather elements and
 /// compare keys.

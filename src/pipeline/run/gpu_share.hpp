@@ -31,7 +31,7 @@ class GpuShare {
   /// Throws what make_engine() throws.
   void start();
 
-  /// Tells whether the GPU is to have one of the `left` slabs that are left now, which the thread
+  /// Returns whether the GPU is to have one of the `left` slabs that are left now, which the thread
   /// then submits to engine(). Throws Error for what the GPU was given earlier.
   bool claim(std::uint64_t left);
 

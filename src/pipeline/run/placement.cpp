@@ -181,7 +181,7 @@ void GpuPlacement::refuse_sharing(const std::string& host, std::size_t installed
     narrowed = narrowed || !views_[rank].narrowed_by.empty();
   }
   if (ranks == taken.size()) return;
-  std::string why = std::to_string(ranks) + " ranks meet on " + std::to_string(taken.size()) +
+  std::string why = std::to_string(ranks) + " ranks share " + std::to_string(taken.size()) +
                     " GPU" + (taken.size() == 1 ? "" : "s") + " of " + host + " (" +
                     sights(views_) + ")";
   const bool more_installed = installed > taken.size();
@@ -227,8 +227,8 @@ std::string binding_note(const CoreBinding& binding) {
   if (wants_more && share >= min_core_gain * binding.cores) {
     const std::string threads =
         binding.threads > 0 ? std::to_string(binding.threads) + " threads" : "the threads";
-    return threads + " of a rank are bound to " + cores_text(binding.cores) +
-           " where they could have " + std::to_string(share) +
+    return threads + " of a rank are bound to " + cores_text(binding.cores) + " but could use " +
+           std::to_string(share) +
            ". Start with 'mpirun --bind-to none', or 'srun --cpus-per-task=" +
            std::to_string(share) + "'.";
   }

@@ -47,7 +47,7 @@ class GpuPlacement {
   /// Counts the ranks on the rank's GPU.
   int sharing(std::size_t host_rank) const;
 
-  /// Throws Error where ranks meet on a GPU, which says what they see. `installed` is how many GPUs
+  /// Throws Error where ranks share a GPU, which says what they see. `installed` is how many GPUs
   /// the host has, 0 where that isn't known.
   void refuse_sharing(const std::string& host, std::size_t installed) const;
 
@@ -81,7 +81,7 @@ struct CoreBinding {
   bool far_from_gpu = false;  ///< none of the cores is on the NUMA node of its GPU
 };
 
-/// Says how the binding slows the rank and what to do, in full sentences; empty where it
+/// Returns how the binding slows the rank and what to do, in full sentences; empty where it
 /// doesn't.
 std::string binding_note(const CoreBinding& binding);
 

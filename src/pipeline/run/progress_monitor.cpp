@@ -37,7 +37,7 @@ ProgressMonitor::ProgressMonitor(const RunOptions& options) : options_(options) 
   } catch (const std::system_error& error) {
     failure_ =
         std::make_exception_ptr(Error("cannot start a thread that reports progress", error.what(),
-                                      "Ask for fewer threads or raise the limit of processes."));
+                                      "Request fewer threads, or raise the limit of processes."));
   }
 }
 

@@ -45,7 +45,7 @@ BackendPlacement place_on_cores(const RunOptions& options, const mpi::Communicat
   RunOptions on_cores = options;
   on_cores.backend = BackendChoice::cpu;
   BackendPlacement place = choose_place(on_cores, communicator);
-  if (installed_gpus() > 0) place.fallback = "cores are expected to be done sooner than a GPU";
+  if (installed_gpus() > 0) place.fallback = "cores are expected to be faster than a GPU";
   return place;
 }
 

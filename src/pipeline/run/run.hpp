@@ -83,7 +83,7 @@ struct Run {
   /// throws the same Error on every rank.
   void choose_backend_for(const io::DatasetInfo& info);
 
-  /// Tells whether cores take a part of the dataset's slabs beside the GPU.
+  /// Returns whether cores take a part of the dataset's slabs beside the GPU.
   bool shares(const io::DatasetInfo& info) const;
 
   /// Returns the backend of cores: this rank's, or one beside its GPU for what that doesn't offer.

@@ -27,15 +27,14 @@ json from_root(const json& mine, const mpi::Communicator& communicator) {
 Error other_file(const std::string& problem, const std::string& path) {
   return Error(
       problem,
-      "'" + path + "' is another file on host " + mpi::host_name() + " than on that of rank 0",
+      "'" + path + "' is a different file on host " + mpi::host_name() + " than on that of rank 0",
       "Name a file that all hosts share, or give each the same copy.");
 }
 
 Error other_time(const std::string& problem, const std::string& path) {
-  return Error(
-      problem,
-      "host " + mpi::host_name() + " sees '" + path + "' as it was at another time than rank 0",
-      "Start again once its writer is done and all hosts see it.");
+  return Error(problem,
+               "host " + mpi::host_name() + " sees another version of '" + path + "' than rank 0",
+               "Start again once its writer is done and all hosts see it.");
 }
 
 /// Returns the files that may be copies of the root's: what they hold has to be compared.

@@ -31,7 +31,7 @@ WorkerThreads::WorkerThreads(int threads,
     stop();
     threads_.clear();
     throw Error("cannot start " + std::to_string(threads) + " threads", error.what(),
-                "Ask for fewer with `threads` or raise the limit of processes.");
+                "Request fewer with `threads`, or raise the limit of processes.");
   }
 }
 

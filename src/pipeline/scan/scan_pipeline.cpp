@@ -304,7 +304,7 @@ ScanOutcome scan_blocks(const ScanJob& job, ProgressMonitor& monitor,
 
 void throw_overflow(std::uint64_t index, const ScanSpec& spec) {
   throw Error("the scan overflows at index " + std::to_string(index),
-              "the prefix there is beyond " + std::string(name_of(spec.output)),
+              "the prefix there exceeds " + std::string(name_of(spec.output)),
               "Use a wider `output_type`, or `overflow` wrap.");
 }
 

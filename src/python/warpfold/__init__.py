@@ -1,13 +1,13 @@
 """Exact reductions and prefix scans of HDF5 and netCDF-4 datasets of any size, and of arrays.
 
-Functions are called as the commands of the program `warpfold` are, and take their long options by
-keyword, with underscores: the program's manual says what each means. Where a dataset is named by
-one name, they return its result; of several names, a pattern or `all=True` a dict of results by
-dataset. `mask`, `weights`, `times` and `by` may be arrays, which have dimensions of the dataset.
-Ctrl-C ends a run at its next slab.
+Functions have the names of the commands of the program `warpfold`, and take their long options as
+keywords, with underscores; the program's manual describes them. For one dataset name they return
+its result; for several names, a pattern or `all=True` a dict of results by dataset. `mask`,
+`weights`, `times` and `by` may be arrays with some of the dataset's dimensions. Ctrl-C ends a run
+at its next slab.
 
-With `comm`, a communicator of mpi4py, all its ranks make the call together: results of files are on
-rank 0, None on others; those of arrays, and parts that are read, on every rank. Errors are raised on
+With `comm`, a communicator of mpi4py, calls are collective. Results of files are on rank 0, None
+on others. Results of arrays, and parts that are read, are on every rank. Errors are raised on
 every rank.
 """
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     Name = Union[
         _options.Count, _options.Double, _options.Sum, _options.Extremum, _options.Place
     ]
-    # A str is taken for the name of one dataset; of a pattern results are a dict.
+    # Type checkers take a str for the name of one dataset; results of a pattern are a dict.
     OneDataset = Optional[str]
 
 __all__ = [
@@ -66,7 +66,7 @@ __all__ = [
 _REDUCED_ARRAY = {"ops", "nan", "overflow", "ddof", "comm"}
 _SCANNED_ARRAY = {"op", "exclusive", "output_type", "overflow", "comm", "out"}
 
-# The options of arrays of this process alone on the host, where the call's cost counts.
+# Options of host arrays of this process alone, for which the cost of a call counts.
 _REDUCED_ALONE = _REDUCED_ARRAY - {"comm"}
 _reduce_packed: Any = _core.reduce_packed
 
@@ -170,23 +170,24 @@ def reduce(
 ) -> Any:
     """Reduces a dataset, or an array, to statistics: sums, means, extrema, quantiles and more.
 
-    `file`: a path, an open h5py.File or h5py.Dataset, or several paths with `concat`; or an array
-    in memory or on a CUDA device (with `__cuda_array_interface__`), of which `ops`, `nan`,
-    `overflow`, `ddof` and `comm` can be requested, and each rank has a part, in rank order.
+    `file`: a path, an open h5py.File or h5py.Dataset, or several paths with `concat`. Or an array
+    in memory or on a CUDA device (DLPack, `__cuda_array_interface__`), of which each rank has a
+    part, in rank order. Arrays take the options `ops`, `nan`, `overflow`, `ddof` and `comm`.
 
     `ops`: names, in a string with commas or a list: count, sum, mean, var, std, min, max, argmin,
-    argmax, l1, l2, linf, nan_count, inf_count, all; of files also median, q05, q0.999 and the like.
-    Returns the value where `ops` is a string with one name, or a dict of values by name: int for
-    counts, indices and all exact results of integers, numpy.float64 otherwise, None for an extremum
-    of no elements.
+    argmax, l1, l2, linf, nan_count, inf_count, all; for files also median, q05, q0.999 and the
+    like. Returns the value if `ops` is a string with one name, otherwise a dict of values by name.
+    Values are int for counts, indices and exact results of integers, None for an extremum without
+    elements, otherwise numpy.float64.
 
-    With `axis` (numbers or names of dimensions) values are NumPy arrays of the remaining shape, on
-    the way from a temporary file; with `output` as well, names of datasets in that file, which have
-    coordinates, too. With `by` and no `axis` it returns a dict of the above by label. With
-    `as_xarray` and `axis` or `by` values are DataArrays, with coordinates and attributes.
+    With `axis` (numbers or names of dimensions) values are NumPy arrays of the remaining shape,
+    which pass through a temporary file. With `output` values are the names of datasets in that
+    file, which has coordinates, too. With `by` but no `axis` the function returns a dict of the
+    above by label. With `as_xarray` and `axis` or `by` values are DataArrays, with coordinates and
+    attributes.
 
-    Raises UsageError for arguments that make no sense, Error for a file that can't be read or a
-    type that can't hold a result.
+    Raises UsageError for invalid arguments, Error if a file can't be read or a type can't hold a
+    result.
 
     >>> warpfold.reduce("year.nc", "temp", ops="mean", where=">0")
     >>> warpfold.reduce("year.nc", "temp", ops="mean,max", axis="time")["mean"]
@@ -238,23 +239,23 @@ def scan(
     dataset: DatasetLike = None,
     **options: Unpack[_options.ScanOptions],
 ) -> Any:
-    """Makes running sums, minima or maxima (`op`: sum, min, max) of a dataset, or an array, in
-    row-major order or along an axis. Each prefix of floats is the exact one, rounded once.
+    """Computes running sums, minima or maxima (`op`: sum, min, max) of a dataset, or an array, in
+    row-major order or along an axis. Prefixes of floats are exact, each rounded once.
 
-    `file` is as reduce() has it; of an array `op`, `exclusive`, `output_type`, `overflow` and
-    `comm` can be requested. Of an array on a device `out` gets the prefixes: an array there, of as
-    many elements; it may be the input.
+    `file`: as for reduce(). Arrays take the options `op`, `exclusive`, `output_type`, `overflow`
+    and `comm`. For an array on a device, `out` is the array for the prefixes: on the same device,
+    with as many elements; it may be the input.
 
-    Returns an array of the dataset's shape (with `offsets`, of one dimension and one element more),
-    on the way from a temporary file; with `output` a ScanOutput of the dataset in that file. Of an
-    array, an array of its shape, of this rank's part.
+    Returns an array of the dataset's shape (with `offsets`, of one dimension and one element
+    more), which passes through a temporary file; with `output` a ScanOutput of the dataset in that
+    file. For an array it returns an array of the shape of this rank's part.
 
-    Raises UsageError for arguments that make no sense, Error for a file that can't be read or
-    written, or an integer that the output's type can't hold (`overflow="wrap"` lets it wrap).
+    Raises UsageError for invalid arguments, Error if a file can't be read or written, or the
+    output's type can't hold an integer (`overflow="wrap"` wraps it).
     """
     given = _options.given("scan", options)
     if _is_file(file):
-        _options.refuse(given, {"out"}, "it goes with arrays", "Omit it.")
+        _options.refuse(given, {"out"}, "only arrays use it", "Omit it.")
         return _run.run("scan", file, dataset, given, _run.scan_result, writes=True)
     _refuse_options_of_files(dataset, given, _SCANNED_ARRAY)
     return _arrays.scan_array(file, given.pop("out", None), given.pop("comm", None), given)
@@ -292,15 +293,15 @@ def compact(
 def compact(
     file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.CompactOptions]
 ) -> Any:
-    """Takes the elements that meet all conditions (`where`, `mask`, `fill_value`), in row-major
+    """Selects the elements that meet all conditions (`where`, `mask`, `fill_value`), in row-major
     order.
 
-    Returns an array of one dimension, on the way from a temporary file; with `indices` a pair of it
-    and the elements' flat indices (int64). With `output` a CompactOutput of the datasets in that
-    file.
+    Returns an array of one dimension, which passes through a temporary file; with `indices` a pair
+    of it and the elements' flat indices (int64). With `output` returns a CompactOutput of the
+    datasets in that file.
 
-    Raises UsageError where no condition is given, or for arguments that make no sense, Error for a
-    file that can't be read or written.
+    Raises UsageError for invalid arguments or without a condition, Error if a file can't be read or
+    written.
     """
     return _run.run("compact", file, dataset, options, _run.compact_result, writes=True)
 
@@ -319,11 +320,10 @@ def histogram(
 ) -> Any:
     """Counts elements by bins, as numpy.histogram() does.
 
-    `bins`: a number of bins of equal width, 10 if not given, or the rising edges of bins. `range`:
-    where a number of bins begins and ends; the least and the greatest finite value if not given.
+    `bins`: a number of bins of equal width (default: 10), or the rising edges of bins. `range`: the
+    range of bins of equal width (default: from the least to the greatest finite value).
 
-    Returns a Histogram. Raises UsageError for arguments that make no sense, Error for a file that
-    can't be read.
+    Returns a Histogram. Raises UsageError for invalid arguments, Error if a file can't be read.
     """
     return _run.run("histogram", file, dataset, options, _run.histogram_result)
 
@@ -332,21 +332,20 @@ def histogram(
 def read(
     file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.ReadOptions]
 ) -> Any:
-    """Reads a dataset, or with `select` a part of it, into an array of the values that other
-    functions see: unpacked, in native byte order, one member of compound elements (as in "points.x").
+    """Reads a dataset, or with `select` a part of it, into an array of the values that the other
+    functions process: unpacked, in native byte order. "points.x" is a member of compound elements.
 
-    Returns a NumPy array; with `device="cuda"` a DeviceArray in GPU memory, where the GPU has
-    decompressed and decoded it: CuPy, PyTorch and JAX take it by DLPack without a copy. bfloat16 is
-    float32 in NumPy's arrays. With `comm` each rank gets its part, on its GPU: consecutive
-    indices along the first dimension, in rank order, whose numbers differ by at most one.
+    Returns a NumPy array, or with `device="cuda"` a DeviceArray in GPU memory, which the GPU has
+    decompressed and decoded. CuPy, PyTorch and JAX take it by DLPack without a copy. bfloat16
+    becomes float32 in NumPy. With `comm` each rank gets a part, on its GPU: consecutive indices
+    along the first dimension, in rank order, whose numbers differ by at most one.
 
-    `empty`: the value of elements that don't count, as they are missing (by `_FillValue`,
-    `missing_value`, `valid_range`) or `where` and `mask` leave them out. Where it isn't given, it
-    is NaN in floats, in integers the dataset's `_FillValue` or netCDF's default. With `raw` the
-    stored numbers stay as they are.
+    `empty`: the value of elements that are missing (`_FillValue`, `missing_value`, `valid_range`)
+    or that `where` and `mask` exclude. Default: NaN for floats, for integers the dataset's
+    `_FillValue` or netCDF's default. With `raw` the stored numbers stay as they are.
 
-    Raises UsageError for arguments that make no sense, Error for a file that can't be read, or
-    memory that is too small, before anything is read.
+    Raises UsageError for invalid arguments, Error if a file can't be read or memory is too small,
+    before anything is read.
 
     >>> temperature = warpfold.read("year.nc", "temp", select="time=2001-03")
     >>> tensor = torch.from_dlpack(warpfold.read("year.nc", "temp", device="cuda"))
@@ -358,13 +357,13 @@ def read(
 def info(
     file: FileLike, dataset: DatasetLike = None, **options: Unpack[_options.InfoOptions]
 ) -> "Optional[dict[str, Any]]":
-    """Lists the datasets of a file, or describes some: how they are stored and will be read, and what
-    is likely to limit the speed. Returns what `warpfold info --json` writes, as a dict.
+    """Lists the datasets of a file, or describes some: their storage, how they would be read, and
+    what is likely to limit the speed. Returns the report of `warpfold info --json` as a dict.
 
-    `plan`: show how this command (reduce, histogram, scan, compact; `axis` as theirs) would divide
+    `plan`: report how this command (reduce, histogram, scan, compact; with its `axis`) would divide
     the dataset.
 
-    Raises UsageError for arguments that make no sense, Error for a file that can't be read.
+    Raises UsageError for invalid arguments, Error if a file can't be read.
     """
     return _run.info(file, dataset, options)
 

@@ -1,4 +1,4 @@
-"""DataArray.warpfold: reductions of a DataArray that is not loaded, by the file behind it."""
+"""DataArray.warpfold: reductions of a DataArray that is not loaded, from its file."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _source_of(array: Any) -> _Source:
         )
     file = str(data.datastore._filename)
     if not os.path.isfile(file):
-        _refuse(array, f"'{file}' is no file", "Open a file by its path.")
+        _refuse(array, f"'{file}' is not a file", "Open a file by its path.")
     dataset = f"{data.datastore._group or ''}/{data.variable_name}".strip("/")
     source = _Source(
         file, dataset, tuple(data.shape), _part_of(array, data.shape, keys), functions
@@ -160,8 +160,8 @@ def _nan_rule(array: Any, skipna: Optional[bool], has_fill_values: bool) -> Opti
 
 
 def _named(option: str, given: Any, array: Any) -> Any:
-    """An array beside a DataArray with names of its dimensions; an array without has the last ones,
-    as in broadcasting."""
+    """An auxiliary array with names of the DataArray's dimensions. An array without names gets the
+    last ones, as in broadcasting."""
     if isinstance(given, xarray.DataArray):
         return given
     values = filled(option, given)
@@ -173,8 +173,8 @@ def _named(option: str, given: Any, array: Any) -> Any:
 
 
 def _beside(option: str, given: Any, array: Any, source: _Source) -> Any:
-    """An array beside a DataArray as one beside the whole dataset: other dimensions have the extent
-    1, and elements that are not selected are zeros."""
+    """An auxiliary array of a DataArray, widened to the whole dataset: other dimensions have the
+    extent 1, and elements that are not selected are 0."""
     problem = f"{option} does not fit DataArray '{array.name}'"
     if not set(given.dims) <= set(array.dims):
         why = f"it has dimensions {given.dims}, not only of {array.dims}"
@@ -204,14 +204,14 @@ def _reduced_dims(array: Any, dim: Dims) -> list[Any]:
     for each in dims:
         if each not in array.dims:
             names = ", ".join(map(str, array.dims))
-            raise UsageError(f"'{each}' is no dimension of '{array.name}'", "", f"It has {names}.")
+            raise UsageError(f"'{each}' is not a dimension of '{array.name}'", "", f"It has {names}.")
     if not dims:
         _refuse(array, "there is no dimension to reduce", "Name one.")
     return dims
 
 
 def _described(array: Any, made: Any, source: _Source, dims: list[Any], options: Any) -> Any:
-    """A result with the DataArray's names and coordinates, and with its own of groups."""
+    """A result with the DataArray's names and coordinates, and with those of its groups."""
     names = [d for d in array.dims if d not in dims or options.get("keepdims")]
     coordinates = {
         name: each
@@ -259,7 +259,7 @@ class Accessor:
 
         array = self._array
         options = {name: each for name, each in options.items() if each is not None}
-        _options.refuse(options, _OWN, "the DataArray says it", "Omit it.")
+        _options.refuse(options, _OWN, "the DataArray determines it", "Omit it.")
         dims = _reduced_dims(array, dim)
         source = _source_of(array)
         is_falling = any(part.step < 0 and d in dims for d, part in zip(array.dims, source.kept))

@@ -32,8 +32,8 @@ _DEFAULT_STREAM = 1
 
 
 class Elements(NamedTuple):
-    """Elements one behind another, their type's name where NumPy's type stands for another, and the
-    bytes of a mask, 0 where they don't count."""
+    """Contiguous elements, the name of their type if NumPy's type stands for another, and the
+    bytes of a mask, 0 for elements that don't count."""
 
     elements: Any
     type: Optional[str]
@@ -71,8 +71,8 @@ def _is_packed(array: Any) -> bool:
 
 
 def _seen_by_numpy(array: Any) -> "tuple[Any, str, np.dtype[Any]]":
-    """A NumPy array, of the same memory where that can be, the name of its elements' type, and the
-    one in which the extension module takes their bytes."""
+    """A NumPy array, without a copy if possible, the name of its elements' type, and the type in
+    which the extension module takes their bytes."""
     values, stands_for = array, None
     if is_on_device(array):
         raise UsageError(
@@ -87,7 +87,7 @@ def _seen_by_numpy(array: Any) -> "tuple[Any, str, np.dtype[Any]]":
 
 
 def whole(array: Any) -> Elements:
-    """The elements in row-major order, copied where they don't lie so."""
+    """The elements in row-major order; a copy if they lie in another order."""
     values, name, taken = _seen_by_numpy(array)
     mask = _mask_of(array)
     if not _is_packed(values):
@@ -101,7 +101,7 @@ def whole(array: Any) -> Elements:
 
 
 def blocks_of(array: Any) -> Iterator[Elements]:
-    """The elements in any order, without a copy of more than some at a time."""
+    """The elements in any order, copied a block at a time if needed."""
     values, name, taken = _seen_by_numpy(array)
     mask = _mask_of(array)
     if mask is None and _is_packed(values):
@@ -125,8 +125,8 @@ def blocks_of(array: Any) -> Iterator[Elements]:
 
 
 def _met(make_arrays: Callable[[int], Any], comm: Optional["MPI.Comm"], prepare: Any) -> Any:
-    """Returns what prepare() does; where it raises UsageError, so do all ranks, which make arrays
-    for the communicator."""
+    """Returns prepare()'s result. If it raises UsageError on one rank of the communicator, all
+    ranks raise it."""
     try:
         return prepare()
     except UsageError as mistake:
@@ -136,7 +136,7 @@ def _met(make_arrays: Callable[[int], Any], comm: Optional["MPI.Comm"], prepare:
 
 
 class _OnDevice(NamedTuple):
-    """Elements in the memory of the current device, to be used behind what the stream holds."""
+    """Elements in the memory of the current device, used after the work queued on the stream."""
 
     data: int
     size: int
@@ -146,13 +146,14 @@ class _OnDevice(NamedTuple):
 
 
 def _device_of(array: Any) -> Optional[int]:
-    """The kind of device that an array says by DLPack it is on; None where it says nothing."""
+    """The kind of an array's device by DLPack; None without DLPack."""
     ask = getattr(array, "__dlpack_device__", None)
     return None if ask is None else int(ask()[0])
 
 
 def is_on_device(array: Any) -> bool:
-    """Tells whether an array is on a CUDA device. Raises UsageError for devices of other kinds."""
+    """Returns whether an array is on a CUDA device. Raises UsageError for devices of other
+    kinds."""
     if isinstance(array, np.ndarray):
         return False
     if hasattr(array, "__cuda_array_interface__"):
@@ -170,7 +171,7 @@ def is_on_device(array: Any) -> bool:
 
 
 def _capsule_of(array: Any) -> Any:
-    """The array by DLPack, where the default stream may use it; None where it can't be had so."""
+    """The array by DLPack, ready for the default stream; None if it has no DLPack."""
     if _device_of(array) is None:
         return None
     for versions in ({"max_version": _DLPACK_VERSION}, {}):
@@ -200,7 +201,7 @@ def _by_cuda_array_interface(array: Any, is_written: bool) -> _OnDevice:
     packed = tuple(int(np.prod(shape[d + 1 :])) * dtype.itemsize for d in range(len(shape)))
     if not dtype.isnative or (strides is not None and tuple(strides) != packed):
         raise UsageError(
-            "the array's elements don't lie one behind another, in native byte order",
+            "the array is not C-contiguous in native byte order",
             "",
             "Copy them: cupy.ascontiguousarray(array).",
         )
@@ -212,7 +213,7 @@ def _by_cuda_array_interface(array: Any, is_written: bool) -> _OnDevice:
 
 
 def reduce_array(array: Any, comm: Optional["MPI.Comm"], options: dict[str, Any]) -> Any:
-    """Returns a value where `ops` is one name, or a dict of values by name."""
+    """Returns a value if `ops` is one name, otherwise a dict of values by name."""
     ops = options.get("ops")
     if ops is not None and not isinstance(ops, str):
         options = {**options, "ops": ",".join(ops)}

@@ -1,4 +1,4 @@
-"""Arrays of a caller's as datasets beside another: masks, weights, factors and labels."""
+"""A caller's arrays as auxiliary datasets: masks, weights, factors and labels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FILLED = {"mask": 0, "weights": 0}
 
 
 class Variable(NamedTuple):
-    """As the extension module writes it. `type` is empty for texts."""
+    """A variable that the extension module writes. `type` is empty for texts."""
 
     name: str
     shape: tuple[int, ...]
@@ -37,14 +37,14 @@ class Variable(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """An array, behind coordinates of its dimensions, and what follows its name on a command line:
-    dimensions of the other dataset."""
+    """Variables: the coordinates of an array's dimensions, then the array. And the dimensions of
+    the other dataset that follow its name on a command line."""
 
     variables: list[Variable]
     suffix: str
 
     def digest(self) -> tuple[Any, ...]:
-        """A summary in which different arrays differ."""
+        """A digest of the arrays."""
         described = [
             (*each._replace(elements=hashlib.blake2b(each.elements).digest()),)
             for each in self.variables
@@ -53,7 +53,7 @@ class Beside(NamedTuple):
 
 
 def _texts(values: Any) -> Any:
-    """Texts in UTF-8, of one length; None where not all elements are texts."""
+    """Texts in UTF-8, of one length; None unless all elements are texts."""
     if values.dtype.kind == "O" and all(isinstance(each, str) for each in values.flat):
         values = values.astype(str)
     if values.dtype.kind == "U":
@@ -136,18 +136,18 @@ def _beside(option: str, array: Any) -> Beside:
         return _of_numpy(option, array)
     except UsageError as mistake:
         raise UsageError(
-            f"cannot take an array as {option}", mistake.what, mistake.advice
+            f"cannot use an array as {option}", mistake.what, mistake.advice
         ) from None
     except (TypeError, ValueError) as mistake:
         kind = type(array).__name__
         raise UsageError(
-            f"cannot take a {kind} as {option}", type(mistake).__name__, "Pass a NumPy array."
+            f"cannot use a {kind} as {option}", type(mistake).__name__, "Pass a NumPy array."
         ) from mistake
 
 
 def arrays_of(options: dict[str, Any], comm: Optional[MPI.Comm]) -> dict[str, Beside]:
-    """Finds the options that are arrays, the same on every rank; gives those that are datasets of
-    h5py their names. Raises UsageError on every rank."""
+    """Finds the options that are arrays, the same on every rank, and replaces h5py's datasets by
+    their names. Raises UsageError on every rank."""
     arrays: dict[str, Beside] = {}
     mistake = None
     try:
@@ -180,7 +180,7 @@ def arrays_of(options: dict[str, Any], comm: Optional[MPI.Comm]) -> dict[str, Be
 
 
 def matched_by_position(arrays: Mapping[str, Beside]) -> tuple[str, ...]:
-    """How notes begin that arrays without names of dimensions have no coordinates."""
+    """Beginnings of the notes that arrays without names of dimensions have no coordinates."""
     return tuple(
         f"`{option}` '{option}' and '"
         for option, each in arrays.items()

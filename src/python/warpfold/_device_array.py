@@ -6,7 +6,7 @@ from typing import Any
 
 
 class DeviceArray:
-    """Elements in the memory of a CUDA device, row-major. Others take them without a copy:
+    """Elements in the memory of a CUDA device, row-major. Other libraries take them without a copy:
 
     >>> cupy.from_dlpack(array), torch.from_dlpack(array), jax.dlpack.from_dlpack(array)
 

@@ -9,8 +9,8 @@ _OUTPUT = re.compile(r"(?<!\S)-o\b")
 
 
 class Error(RuntimeError):
-    """A failure: its description (`what`), its reason (`why`, or empty), and advice (`advice`, or
-    empty)."""
+    """A failure: what failed (`what`), the reason (`why`), and what to do (`advice`). The last two
+    may be empty."""
 
     def __init__(self, what: str, why: str = "", advice: str = "") -> None:
         super().__init__(what, why, advice)
@@ -28,19 +28,20 @@ def _ended(text: str) -> str:
 
 
 class UsageError(Error, ValueError):
-    """Arguments that make no sense, alone or together."""
+    """Invalid arguments, alone or in combination."""
 
 
 class DataWarning(UserWarning):
-    """A fact about the data that a reader of the results has to know."""
+    """A property of the data that a reader of the results should know."""
 
 
 class SkippedDatasetWarning(UserWarning):
-    """One of several datasets cannot be read, or doesn't fit the options, and has no result."""
+    """A dataset, one of several, that can't be read or doesn't fit the options: it has no
+    result."""
 
 
 def _in_python(text: str) -> str:
-    """Words a message of the command as Python has it: options as keyword arguments."""
+    """Returns a message of the command with options as keyword arguments."""
     return _OUTPUT.sub("output", _FLAG.sub(lambda flag: flag[1].replace("-", "_"), text))
 
 

@@ -1,4 +1,4 @@
-"""An exact sum that one can keep."""
+"""An exact sum as an object."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LARGEST = 1 << 1024
 
 
 class ExactSum:
-    """The exact sum of numbers and arrays, in any order, without rounding until it is read.
+    """The exact sum of numbers and arrays, in any order; only reading it rounds.
 
     Parts of it may be made anywhere, by threads, processes of `multiprocessing`, tasks of dask or
     ranks, and merged in any order: the result is the same bits. It can be pickled (300 bytes).
@@ -47,12 +47,12 @@ class ExactSum:
             self.add(value)
 
     def add(self, values: "ArrayLike | Number | ExactSum") -> None:
-        """Adds a number, all elements of an array, or what another sum has.
+        """Adds a number, all elements of an array, or another sum.
 
         Arrays have any shape, strides and byte order, and booleans, integers of up to 64 bits,
         float16, float32, float64 or ml_dtypes' bfloat16; of a masked array the masked elements
         are left out. Integers may have any size below 2^1024. Fractions need a power of 2 below.
-        Raises UsageError for what can't be added exactly.
+        Raises UsageError for numbers that can't be added exactly.
         """
         if type(values) is np.ndarray and self._total.add_packed(values):
             return
@@ -65,21 +65,21 @@ class ExactSum:
                 self._total.add(elements, type_name, mask)
 
     def merge(self, other: "ExactSum") -> None:
-        """Adds what another sum has."""
+        """Adds another sum."""
         self._total.merge(other._total)
 
     @property
     def count(self) -> int:
-        """How many numbers were added, NaN and infinities among them."""
+        """Number of addends, including NaN and infinities."""
         return self._total.count
 
     @property
     def nan_count(self) -> int:
-        """How many of them were NaN."""
+        """Number of addends that were NaN."""
         return self._total.nan_count
 
     def as_fraction(self) -> Fraction:
-        """Returns the exact sum. Raises UsageError where NaN or infinities were added."""
+        """Returns the exact sum. Raises UsageError if NaN or infinities were added."""
         if not math.isfinite(self._special()):
             raise UsageError("the sum is not a number", f"it is {self._special()}", "Use float().")
         return Fraction(self._units(), 1 << _UNIT_BITS)
@@ -102,14 +102,14 @@ class ExactSum:
         return int.from_bytes(self._total.units(), "little", signed=True)
 
     def _special(self) -> float:
-        """NaN or an infinity where one decides, or 0."""
+        """NaN or an infinity if one determines the sum, else 0."""
         up, down = self._total.positive_infinities, self._total.negative_infinities
         if self._total.nan_count or (up and down):
             return math.nan
         return math.inf if up else -math.inf if down else 0.0
 
     def _place(self) -> "tuple[float, int]":
-        """Returns the key that sums compare by."""
+        """Returns the key by which sums are compared."""
         special = self._special()
         return (special, 0 if special else self._units())
 
@@ -153,7 +153,7 @@ def _total_of(number: Fraction) -> "_core.Total":
     if units.denominator != 1 or abs(number) >= _LARGEST:
         raise UsageError(
             "the number cannot be added exactly",
-            "it is 2^1024 or more" if abs(number) >= _LARGEST else "it is no binary fraction",
+            "it is 2^1024 or more" if abs(number) >= _LARGEST else "it is not a binary fraction",
             "Pass a float, or an integer of less.",
         )
     stored = units.numerator.to_bytes(_UNIT_BYTES, "little", signed=True)

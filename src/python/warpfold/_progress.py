@@ -1,4 +1,4 @@
-"""How far a run is, for functions of callers and as a bar."""
+"""Progress of runs, for callbacks and as a bar."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Progress(NamedTuple):
-    """How far a run is. Some pass over their data more than once."""
+    """Progress of a run. Some runs pass over their data more than once."""
 
     seconds: float  #: since the run's start
     dataset: str  #: in hand, where the run takes several; empty where it takes one
@@ -26,8 +26,8 @@ class Progress(NamedTuple):
 
 
 class _Line:
-    """A bar without tqdm, called as that is: a line that a terminal shows again and again, or that
-    is written once at the end."""
+    """A bar without tqdm, with its interface: a line that is rewritten on a terminal, otherwise
+    written once at the end."""
 
     def __init__(self, total: int, desc: str, **_: object) -> None:
         self._is_terminal = sys.stderr.isatty()
@@ -56,7 +56,7 @@ class _Line:
 
 
 class _Bar:
-    """A bar on standard error, by tqdm if that is there."""
+    """A bar on standard error, by tqdm if it is installed."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -88,8 +88,8 @@ class _Bar:
 def watcher_of(
     progress: Any, comm: Optional[MPI.Comm]
 ) -> Iterator[Optional[Callable[..., object]]]:
-    """The function that a run calls: the caller's, or, where `progress` is True, one that shows a
-    bar, on rank 0."""
+    """The callback of a run: the caller's, or, if `progress` is True, one that shows a bar on rank
+    0."""
     if progress is None or (progress is True and comm is not None and comm.rank != 0):
         yield None
     elif progress is not True:

@@ -29,9 +29,9 @@ from warpfold._xarray import dataarrays_in
 
 
 class Histogram(NamedTuple):
-    """How many elements are in each bin; the first two are what numpy.histogram() returns."""
+    """Counts of elements by bins; the first two members are what numpy.histogram() returns."""
 
-    counts: Any  #: int64, one less than edges
+    counts: Any  #: int64, one per bin
     edges: Any  #: float64; bin i is [edges[i], edges[i + 1]), the last one closed
     below: int  #: elements less than the first edge
     above: int  #: greater than the last one
@@ -69,7 +69,7 @@ def _words(command: str, options: dict[str, Any], sources: Sources) -> list[str]
 
 @contextlib.contextmanager
 def _explaining_h5py_locks(files: list[str]) -> Iterator[None]:
-    """Has an error for a file that is open for writing tell that h5py has it open."""
+    """Makes errors for a file that is open for writing name h5py, if h5py has it open."""
     try:
         yield
     except Error as error:
@@ -127,8 +127,8 @@ def _results(answer: Any, to_result: ToResult, call: _Call) -> Any:
 def _call(
     command: str, file: Any, dataset: Any, options: dict[str, Any], comm: Any, writes: bool = False
 ) -> Iterator[_Call]:
-    """Has what a call of the command needs. Where it `writes` and no output is given, it writes a
-    temporary one."""
+    """Prepares a call of the command. If it `writes` and no output is given, the output is a
+    temporary file."""
     sources = sources_of(file, dataset, "concat" in options)
     writes = writes and "output" not in options
     if writes:
@@ -155,9 +155,8 @@ def run(
     to_result: ToResult,
     writes: bool = False,
 ) -> Any:
-    """Runs a command, in the end of which to_result(what it returned of a dataset, the temporary
-    file that it wrote or None) makes a result. Where it `writes` and no output is given, that is a
-    temporary file."""
+    """Runs a command. to_result(report of a dataset, temporary file or None) makes the result. If
+    the command `writes` and no output is given, its output is a temporary file."""
     options = given(command, options)
     comm, progress = options.pop("comm", None), options.pop("progress", None)
     call = _call(command, file, dataset, options, comm, writes)

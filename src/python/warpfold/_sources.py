@@ -1,4 +1,4 @@
-"""Files, datasets and communicators as callers have them."""
+"""Files, datasets and communicators that callers pass."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _is_h5py(value: object, kind: str) -> bool:
 
 
 def is_file(value: object) -> bool:
-    """Tells whether `value` names files, or is one; anything else is an array."""
+    """Returns whether `value` names files or is one; anything else is an array."""
     if isinstance(value, (str, os.PathLike)):
         return True
     if isinstance(value, (list, tuple)):
@@ -47,13 +47,13 @@ def is_file(value: object) -> bool:
 
 
 def _path_of(file: Any) -> str:
-    """The path of an h5py.File, with what was written to it."""
+    """The path of an h5py.File, flushed."""
     if not file:
         raise UsageError("the h5py.File is closed", "", "Pass its path, or one that is open.")
     if file.driver in _DRIVERS_WITHOUT_FILE:
         raise UsageError(
-            f"the h5py.File '{file.filename}' is no file that others can open",
-            f"its driver is {file.driver}",
+            f"cannot read the h5py.File '{file.filename}'",
+            f"only h5py can open files of its driver {file.driver}",
             "Write it to a file, or read its datasets and pass arrays.",
         )
     if file.mode != "r":
@@ -115,7 +115,7 @@ def _is_same_file(one: str, other: str) -> bool:
 
 
 def is_written_by_h5py(files: list[str]) -> bool:
-    """Tells whether h5py has one of the files open for writing in this process."""
+    """Returns whether h5py has one of the files open for writing in this process."""
     h5py: Any = sys.modules.get("h5py")
     if h5py is None:
         return False
@@ -143,13 +143,13 @@ def address_of(comm: Optional["MPI.Comm"]) -> int:
         )
     if not MPI.Is_initialized() or MPI.Is_finalized() or comm == MPI.COMM_NULL:
         raise UsageError(
-            "comm cannot be used", "MPI isn't running, or it is COMM_NULL", "Pass another, or None."
+            "comm cannot be used", "MPI isn't running, or it is COMM_NULL", "Pass a valid one, or None."
         )
     return int(MPI._addressof(comm))
 
 
 def is_interruptible() -> bool:
-    """Tells whether Python would raise KeyboardInterrupt in this thread."""
+    """Returns whether Python would raise KeyboardInterrupt in this thread."""
     return threading.current_thread() is threading.main_thread()
 
 
@@ -173,8 +173,8 @@ def _make_folder(where: Optional[str]) -> Union[tempfile.TemporaryDirectory[str]
 
 @contextlib.contextmanager
 def temporary_folder(comm: Optional["MPI.Comm"]) -> Iterator[str]:
-    """A folder that is removed in the end, the same on every rank: in the folder for temporary
-    files, or in the working folder where ranks are on several hosts."""
+    """A temporary folder, the same on every rank: in the folder for temporary files, or in the
+    working folder if ranks are on several hosts."""
     root = comm is None or comm.rank == 0
     where = None if comm is None or _is_on_one_host(comm) else os.getcwd()
     made = _make_folder(where) if root else None

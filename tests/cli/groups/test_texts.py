@@ -187,7 +187,7 @@ def test_padding_is_no_part_of_labels(tmp_path, kind):
     results = [{"label": " b", "sum": 5.0}, {"label": "a", "sum": 1.0}]
     found = support.reduce(tmp_path / "in.h5", "values", "--by", "labels", ops="sum")
     assert found.results == results
-    note = "2 of 6 labels in 'labels' are empty: their elements belong to no label."
+    note = "2 of 6 labels in 'labels' are empty texts: their elements are skipped."
     assert found.report["notes"] == [note]
     out = tmp_path / "out.h5"
     found = support.reduce(tmp_path / "in.h5", "values", "--by", "labels", "--axis", 0, "-o", out,

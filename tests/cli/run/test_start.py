@@ -135,7 +135,7 @@ def test_little_data_starts_no_gpu(folder):
     backend, note = backend_of(path, "small")
     assert backend == "cpu"
     without_cuda = "this build has no CUDA" in support.run("--config").stdout
-    sooner = "cores are expected to be done sooner than a GPU"
+    sooner = "cores are expected to be faster than a GPU"
     assert (support.gpu_count() > 0 and not without_cuda) == (sooner in note)
     assert support.gpu_count() > 0 or note == ""
     backend, note = backend_of(path, "large")

@@ -79,7 +79,7 @@ std::vector<Out> expected_quantiles(const Columns<T>& columns, const QuantileSpe
   return expected;
 }
 
-/// Tells whether they are equal, both zeros and all NaN alike.
+/// Returns whether they are equal, both zeros and all NaN alike.
 template <class Out>
 bool are_equal(Out a, Out b) {
   return plain(a) == plain(b) || (is_nan_element(a) && is_nan_element(b));

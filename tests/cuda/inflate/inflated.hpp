@@ -25,7 +25,7 @@ struct Inflated {
   Bytes out;
   bool is_overrun = false;  ///< bytes behind the output were written
 
-  /// Tells whether the stream is good, also by its checksum.
+  /// Returns whether the stream is good, also by its checksum.
   bool is_good(const Bytes& stream) const {
     if (outcome.status != InflateStatus::good) return false;
     const std::uint8_t* stored = stream.data() + outcome.taken - 4;

@@ -222,7 +222,7 @@ std::string described(const ScanSpec& spec, Series series, std::size_t size) {
          ", series " + std::to_string(static_cast<int>(series)) + ", size " + std::to_string(size);
 }
 
-/// Tells whether a series (or sample) is omitted. On an emulated GPU a series is long for one of
+/// Returns whether a series (or sample) is omitted. On an emulated GPU a series is long for one of
 /// four outputs, in turns.
 template <class Kind>
 bool is_left_out(std::size_t size, ElementType output, Kind kind) {

@@ -256,7 +256,7 @@ TYPED_TEST_P(DeviceArraysOfRanks, NameTheFirstPrefixThatOverflows) {
     this->arrays_->template scan<std::int32_t>(part_of(whole, this->mine(cut)), options);
   });
   EXPECT_EQ(error,
-            "the scan overflows at index 12346: the prefix there is beyond i32. Choose a wider "
+            "the scan overflows at index 12346: the prefix there exceeds i32. Choose a wider "
             "output type, or OverflowPolicy::wrap.");
 }
 

@@ -168,7 +168,7 @@ TEST_F(HostCollectivesOfRanks, ProductsOfIntegersOf64Bits) {
             Value(square - int128{lowest}));
   const std::vector<std::int64_t> many(8, lowest);
   EXPECT_EQ(error_of([&] { dot(many, many); }),
-            "a sum of integer products is beyond 128 bits. Sum smaller numbers, or floating-point "
+            "a sum of integer products exceeds 128 bits. Sum smaller numbers, or floating-point "
             "ones.");
 }
 

@@ -113,7 +113,7 @@ TEST_F(CInterface, ASumBeyondItsTypeIsAnErrorOnAllRanks) {
   std::int64_t sum = 0;
   EXPECT_EQ(warpfold_sum(global_, WARPFOLD_I64, x, 2, nullptr, &sum), WARPFOLD_FAILED);
   EXPECT_STREQ(warpfold_error_message(),
-               "a sum is beyond int64_t. Sum fewer or smaller integers, or doubles.");
+               "a sum exceeds int64_t. Sum fewer or smaller integers, or doubles.");
 }
 
 TEST(CInterfaceWithoutCollectives, IsAMistake) {

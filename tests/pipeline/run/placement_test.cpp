@@ -72,7 +72,7 @@ TEST(RefusedSharing, SaysWhatRanksSeeAndHowManyToRun) {
   const Error error = refusal(views({{a, b}, {a, b}, {a, b}}), 2);
   EXPECT_EQ(error.problem(), "more ranks than GPUs on a host");
   EXPECT_EQ(error.why(),
-            "3 ranks meet on 2 GPUs of node7 (ranks 0 to 2 see 0000:1b:00.0 0000:2b:00.0)");
+            "3 ranks share 2 GPUs of node7 (ranks 0 to 2 see 0000:1b:00.0 0000:2b:00.0)");
   EXPECT_TRUE(error.suggestion().starts_with("Run 'mpirun -np 2'"));
   EXPECT_NE(error.suggestion().find("`share_gpu`"), std::string::npos);
 }
@@ -80,7 +80,7 @@ TEST(RefusedSharing, SaysWhatRanksSeeAndHowManyToRun) {
 TEST(RefusedSharing, ExplainsGpusThatWereHiddenFromRanks) {
   const Error error = refusal(views({{a}, {a}}, "0"), 4);
   EXPECT_EQ(error.why(),
-            "2 ranks meet on 1 GPU of node7 (ranks 0 to 1 see 0000:1b:00.0 by "
+            "2 ranks share 1 GPU of node7 (ranks 0 to 1 see 0000:1b:00.0 by "
             "CUDA_VISIBLE_DEVICES=0), and the host has 4");
   for (const char* cause : {"SLURM_LOCALID", "--gpus-per-task", "--gpus-per-node", "`share_gpu`"})
     EXPECT_NE(error.suggestion().find(cause), std::string::npos) << cause;
@@ -95,7 +95,7 @@ TEST(RefusedSharing, TellsRanksThatSeeOthersApart) {
   std::vector<GpuView> all = views({{a}, {b}, {b}});
   all[0].narrowed_by = "0";
   EXPECT_EQ(refusal(all, 0).why(),
-            "3 ranks meet on 2 GPUs of node7 (rank 0 sees 0000:1b:00.0 by CUDA_VISIBLE_DEVICES=0; "
+            "3 ranks share 2 GPUs of node7 (rank 0 sees 0000:1b:00.0 by CUDA_VISIBLE_DEVICES=0; "
             "ranks 1 to 2 see 0000:2b:00.0)");
 }
 

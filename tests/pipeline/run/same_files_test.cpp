@@ -26,7 +26,7 @@ class SameFilesTest : public ::testing::Test {
     if (communicator_.is_root()) std::filesystem::remove(path_);
   }
 
-  /// Tells what the Error says if the root has seen such a version; empty where there is none.
+  /// Returns what the Error says if the root has seen such a version; empty where there is none.
   std::string error_after(io::FileVersion version) {
     try {
       require_same_files("cannot read", {{path_, version}}, communicator_);
