@@ -36,6 +36,16 @@ def test_strides_keep_their_order():
     assert np.array_equal(warpfold.scan(part), prefixes(part, np.float64))
 
 
+def test_elements_anywhere_in_memory():
+    numbers = np.arange(6.0)
+    for dtype in ("f8", ">f8", "i2"):
+        stored = numbers.astype(dtype)
+        shifted = np.frombuffer(b"x" + stored.tobytes(), dtype, offset=1).reshape(2, 3)
+        assert not shifted.flags.aligned
+        assert warpfold.reduce(shifted, ops="sum,argmax") == {"sum": 15, "argmax": 5}
+        assert warpfold.scan(shifted).tolist() == np.cumsum(stored).reshape(2, 3).tolist()
+
+
 def test_integers_and_booleans():
     assert warpfold.reduce(np.full(5, 2**63, "u8"), ops="sum") == 5 * 2**63
     assert warpfold.reduce(np.full(5, 2**63, "u8"), ops="sum", overflow="wrap") == 2**63

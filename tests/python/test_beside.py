@@ -119,6 +119,9 @@ def test_dataarrays_go_by_names(named, field):
         turned = opened.temp[0].T
         with pytest.raises(warpfold.Error, match="does not fit"):
             warpfold.reduce(named, "temp", ops="sum", weights=abs(turned))
+        unnamed = xarray.DataArray(np.ones(5), dims="y")
+        with pytest.raises(warpfold.Error, match="weights 'weights' of"):
+            warpfold.reduce(named, "temp", ops="sum", weights=unnamed)
 
 
 def test_coordinates_are_labels(path, field):

@@ -50,6 +50,12 @@ def test_options_of_other_names(path, function, given):
             getattr(warpfold, function)(*source, **given)
 
 
+@pytest.mark.parametrize("function", ["histogram", "compact", "read"])
+def test_arrays_are_no_files(function):
+    with pytest.raises(warpfold.UsageError, match="file is a ndarray"):
+        getattr(warpfold, function)(np.zeros((2, 3)))
+
+
 def test_words_that_look_like_options_are_names(path):
     with pytest.raises(warpfold.Error, match="--raw"):
         warpfold.reduce(path, "--raw")

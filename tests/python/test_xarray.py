@@ -170,6 +170,18 @@ def test_stored_numbers(name):
             assert np.array_equal(made[1], expected.sum("time").astype(made[1].dtype))
 
 
+def test_times_stay_as_they_were_opened(name):
+    with xarray.open_dataset(name, decode_times=False) as opened:
+        days = opened.load().moment
+    with xarray.open_dataset(name, decode_times=False) as opened:
+        assert opened.moment.warpfold.max("time") == days.max() and days.dtype.kind in "if"
+        windows = opened.temp.warpfold.sum("time", every=6)
+        assert windows.time.dtype.kind == "f"
+        assert opened.moment.warpfold.mean("time").values == days.astype("f8").mean()
+    with xarray.open_dataset(name) as opened:
+        assert opened.temp.warpfold.sum("time", every=6).time.dtype.kind == "M"
+
+
 def test_nan(data, loaded):
     sums = data.temp.warpfold.sum("time", skipna=False)
     assert equal(sums, loaded.temp.sum("time", skipna=False))

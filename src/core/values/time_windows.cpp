@@ -25,7 +25,7 @@ Instant month_begin(std::int64_t month, Calendar calendar) {
   return {day_number(year, month - 12 * year + 1, 1, calendar), 0};
 }
 
-/// Returns a point in time that days and microseconds, a day's at most, follow.
+/// Returns a point in time that days and microseconds follow.
 Instant later(const Instant& instant, std::int64_t days, std::int64_t microseconds) {
   const std::int64_t sum = instant.microsecond + microseconds;
   const std::int64_t more = floor_div(sum, microseconds_per_day);
@@ -95,8 +95,10 @@ Instant step_from(const Instant& instant, const Instant& one, const Instant& nex
     const auto count = static_cast<std::int64_t>(months);
     return months_later(instant, forward ? count : -count, calendar);
   }
+  constexpr std::int64_t part_of_step = 100;
   const std::int64_t rest = next.microsecond - one.microsecond;
-  return forward ? later(instant, days, rest) : later(instant, -days, -rest);
+  const std::int64_t room = (days * microseconds_per_day + rest) / part_of_step;
+  return forward ? later(instant, days, rest + room) : later(instant, -days, room - rest);
 }
 
 bool is_date(std::string_view text) {

@@ -34,7 +34,8 @@ TimeWindow window_at(const Instant& instant, const WindowLength& length, Calenda
 
 /// Returns the point in time that comes before or after another, as far away as `next` is from
 /// `one` where that is so many microseconds; where it is about so many months, so many months away:
-/// on the last day of a month if the other is.
+/// on the last day of a month if the other is. Where it isn't months, a hundredth of the distance
+/// is added: a time that was rounded to just before a window is in it.
 Instant step_from(const Instant& instant, const Instant& one, const Instant& next, bool forward,
                   Calendar calendar);
 

@@ -76,7 +76,7 @@ class CoordinateReader {
         merged_(std::move(merged)) {
     // One element is that element, and no cell.
     for (CarriedDimension& dimension : source_) {
-      if (!dimension.has_single_elements()) continue;
+      if (dimension.selected.count == 0 || !dimension.has_single_elements()) continue;
       if (dimension.fate == Fate::reduced) dimension.selected.dropped = true;
       if (dimension.fate == Fate::reduced || dimension.fate == Fate::reduced_to_cells)
         dimension.fate = Fate::kept;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -14,6 +15,7 @@
 #include "core/values/cf_time.hpp"
 #include "core/values/decoding.hpp"
 #include "core/values/unpacking.hpp"
+#include "core/values/value_filters.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/number_attributes.hpp"
@@ -22,6 +24,7 @@
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/library_versions.hpp"
+#include "io/hdf5/netcdf_variable.hpp"
 #include "io/hdf5/source_files.hpp"
 #include "io/output/coordinates.hpp"
 #include "io/output/dataset_create.hpp"
@@ -44,6 +47,16 @@ void for_each_file(hid_t variable, SeveralFiles files, const Use& use) {
 
 using Packing = std::array<std::optional<TypedNumber>, 2>;
 
+/// Numbers as stored that stand for missing ones; NaN always does.
+struct MissingNumbers {
+  std::vector<double> declared;      ///< numbers that attributes name
+  std::optional<double> by_default;  ///< netCDF's fill value
+
+  bool contains(double number) const {
+    return by_default == number || std::ranges::find(declared, number) != declared.end();
+  }
+};
+
 /// Meaning of a variable's numbers.
 struct Meaning {
   std::string file;
@@ -51,6 +64,7 @@ struct Meaning {
   std::string calendar;
   std::vector<std::optional<std::string>> cells;
   std::array<double, 2> packing{1, 0};
+  MissingNumbers missing = {};
 
   bool is_packed() const { return packing != std::array{1.0, 0.0}; }
 };
@@ -68,10 +82,28 @@ Packing packing_of(hid_t variable) {
   return packing;
 }
 
-double number_or(const std::optional<TypedNumber>& number, double otherwise) {
-  if (!number) return otherwise;
-  if (const auto* real = std::get_if<double>(&number->value)) return *real;
-  return static_cast<double>(std::get<int128>(number->value));
+double as_double(const Value& number) {
+  if (const auto* real = std::get_if<double>(&number)) return *real;
+  return static_cast<double>(std::get<int128>(number));
+}
+
+/// Finds the numbers that are stored in place of a variable's missing ones.
+MissingNumbers missing_numbers(hid_t variable) {
+  const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
+  const auto format = describe_type(type.get()).format;
+  if (!format) return {};
+  MissingNumbers missing;
+  const std::string names[] = {"_FillValue", "missing_value"};
+  for (const auto& attribute :
+       read_number_attributes(stored_file_of(variable, cannot_read_variable),
+                              path_of(variable, cannot_read_variable), names))
+    for (const Value& number : attribute ? attribute->values : std::vector<Value>{})
+      if (const auto held = held_value(number, format->type); held && !is_nan(*held))
+        missing.declared.push_back(as_double(*held));
+  const PropertiesHandle creation(require(H5Dget_create_plist(variable), cannot_read_variable));
+  if (has_default_fill(variable, creation.get(), format->type, cannot_read_variable))
+    missing.by_default = as_double(netcdf_default_fill(format->type));
+  return missing;
 }
 
 Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
@@ -92,7 +124,9 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
   const Packing packing = packing_of(variable);
   if (is_packed(variable) && !packing[0] && !packing[1])
     throw Error(cannot_read_variable, "its scale_factor or add_offset is not a number", "");
-  meaning.packing = {number_or(packing[0], 1), number_or(packing[1], 0)};
+  for (std::size_t i = 0; i < packing.size(); ++i)
+    if (packing[i]) meaning.packing[i] = as_double(packing[i]->value);
+  meaning.missing = missing_numbers(variable);
   return meaning;
 }
 
@@ -108,7 +142,8 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
 class Conversion {
  public:
   Conversion(const Meaning& from, const Meaning& to) {
-    if (from.packing != to.packing || from.cells != to.cells)
+    if (from.packing != to.packing || from.cells != to.cells ||
+        from.missing.declared != to.missing.declared)
       throw_different(to, from, "its attributes", "some", "others");
     if (from.units == to.units && from.calendar == to.calendar) return;
     try {
@@ -122,6 +157,7 @@ class Conversion {
     } else if (from.is_packed()) {
       throw_different(to, from, "units of packed times", to.units, from.units);
     }
+    missing_ = from.missing;
     calendars_ = "calendars of times differ: " + to.calendar + " in '" + to.file + "', " +
                  from.calendar + " in '" + from.file + "'";
   }
@@ -130,6 +166,7 @@ class Conversion {
 
   void apply(std::span<double> numbers) const {
     for (double& number : numbers) {
+      if (missing_.contains(number)) continue;
       const auto converted = from_->converted(number, *to_);
       if (!converted) throw Error(cannot_read_variable, calendars_, "");
       number = *converted;
@@ -139,6 +176,7 @@ class Conversion {
  private:
   std::optional<TimeUnits> from_;
   std::optional<TimeUnits> to_;
+  MissingNumbers missing_;
   std::string calendars_;
 };
 
@@ -319,11 +357,17 @@ std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
 }
 
 std::vector<double> read_numbers(const InputVariable& variable, const Selection& part) {
+  const MissingNumbers missing = missing_numbers(variable.handle);
+  const auto number_of = [&](double stored, double value) {
+    return missing.contains(stored) ? std::numeric_limits<double>::quiet_NaN() : value;
+  };
   const auto packed = unpacking_of(variable.handle);
   if (!packed) {
     const StoredValues values = read_part(variable, H5T_NATIVE_DOUBLE, part);
     const auto* first = reinterpret_cast<const double*>(values.data());
-    return {first, first + H5Sget_simple_extent_npoints(values.space())};
+    std::vector<double> numbers(first, first + H5Sget_simple_extent_npoints(values.space()));
+    for (double& number : numbers) number = number_of(number, number);
+    return numbers;
   }
   Decoding decoding;
   decoding.unpacking = packed->second;
@@ -336,7 +380,7 @@ std::vector<double> read_numbers(const InputVariable& variable, const Selection&
         std::memcpy(static_cast<void*>(&element), values.data() + i * sizeof(element),
                     sizeof(element));
         decode(decoding, element, value);
-        numbers[i] = widened(value);
+        numbers[i] = number_of(widened(element), widened(value));
       }
     });
   });

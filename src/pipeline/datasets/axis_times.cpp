@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "core/values/cf_time.hpp"
+#include "core/values/time_windows.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/meaning/decoded_values.hpp"
 #include "pipeline/meaning/interpretation.hpp"
+#include "pipeline/meaning/matching.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
@@ -31,6 +33,32 @@ bool is_no_time(Value value) {
   if constexpr (std::is_same_v<Value, std::int64_t>)
     return value == std::numeric_limits<std::int64_t>::min();
   return widened(value) != widened(value);
+}
+
+/// Says that times are the ends of their bounds, of which midnight is in the next day. Throws
+/// Error.
+std::string note_on_ends(const io::DatasetInfo& info, const std::string& coordinate,
+                         const std::vector<std::optional<IndexTime>>& times) {
+  const io::DatasetText text = io::read_dataset_text(info.stored_file, coordinate);
+  const std::string group = coordinate.substr(0, coordinate.rfind('/') + 1);
+  const std::string file = info.stored_file;
+  if (!text.bounds || !io::has_dataset(file, group + *text.bounds)) return "";
+  const std::uint64_t extent = io::Dataset(file, coordinate).info().elements;
+  const auto line = read_coordinate_line(file, coordinate, {extent});
+  const auto bounds = read_coordinate_line(file, group + *text.bounds, {extent, 2});
+  if (!line || !bounds || (!bounds->units.empty() && bounds->units != line->units)) return "";
+  for (std::size_t i = 0; i < line->numbers.size(); ++i)
+    if (bounds->numbers[2 * i] >= line->numbers[i] ||
+        bounds->numbers[2 * i + 1] != line->numbers[i])
+      return "";
+  const auto midnight = std::ranges::find_if(
+      times, [](const auto& time) { return time && time->instant.microsecond == 0; });
+  if (midnight == times.end()) return "";
+  return "times of '" + coordinate.substr(group.size()) +
+         "' are the ends of their bounds: that of index " +
+         std::to_string(midnight - times.begin()) + " counts as " +
+         date_text((*midnight)->instant, (*midnight)->calendar) +
+         ". If they stand for the time before, shift them first, as 'cdo shifttime,-1hour' does.";
 }
 
 }  // namespace
@@ -91,8 +119,15 @@ std::vector<std::optional<IndexTime>> times_along(int dimension, DatasetView& vi
                       "dimension " + std::to_string(selected.stored) + " of '" + info.name +
                           "' has no coordinate with times",
                       "Choose an axis of times, or name a dataset of labels: './" + what + "'.");
-  return selected.of(read_times(info, selected.stored, coordinate, what,
-                                [&](const io::Dataset& line) { view.add_auxiliary(line, run); }));
+  auto times =
+      selected.of(read_times(info, selected.stored, coordinate, what,
+                             [&](const io::Dataset& line) { view.add_auxiliary(line, run); }));
+  try {
+    run.note(note_on_ends(info, coordinate, times));
+  } catch (const Error&) {
+    // Bounds that can't be read are not needed.
+  }
+  return times;
 }
 
 }  // namespace warpfold::pipeline

@@ -63,16 +63,18 @@ class SameGrid {
 
   void operator()(const io::DatasetInfo& info) {
     if (info.stored_shape.size() <= dimension_) return;
-    const auto units = io::read_dataset_text(info.file, info.name).units;
+    const io::DatasetText text = io::read_dataset_text(info.file, info.name);
     Grid grid(info);
     if (first_) {
-      require_units(info, units);
+      require_units(info, text.units);
+      compare(info, "standard_name", text_.standard_name, text.standard_name);
+      compare(info, "cell_methods", text_.cell_methods, text.cell_methods);
       require_dimensions(grid);
     }
     follow(grid);
     if (!first_) {
       first_.emplace(std::move(grid));
-      units_ = units;
+      text_ = text;
     }
   }
 
@@ -84,13 +86,21 @@ class SameGrid {
   }
 
   void require_units(const io::DatasetInfo& info, const std::optional<std::string>& units) {
-    if (units == units_) return;
-    if (units && units_)
-      throw_different(first_->info(), info, "units ('" + *units_ + "' and '" + *units + "')",
+    if (units == text_.units) return;
+    if (units && text_.units)
+      throw_different(first_->info(), info, "units ('" + *text_.units + "' and '" + *units + "')",
                       "Convert the numbers of one, or join them regardless with `match` "
                       "position.");
     note("units", "'" + info.name + "' has units in only one of '" + first_->info().file +
                       "' and '" + info.file + "'.");
+  }
+
+  void compare(const io::DatasetInfo& info, const std::string& attribute,
+               const std::optional<std::string>& of_first,
+               const std::optional<std::string>& there) {
+    if (of_first && there && *of_first != *there)
+      note(attribute, "the " + attribute + " of '" + info.name + "' is '" + *of_first + "' in '" +
+                          first_->info().file + "', '" + *there + "' in '" + info.file + "'.");
   }
 
   void require_dimensions(Grid& grid) {
@@ -141,7 +151,7 @@ class SameGrid {
 
   std::size_t dimension_;
   std::optional<Grid> first_;
-  std::optional<std::string> units_;
+  io::DatasetText text_;  ///< text of the first
   std::optional<End> last_;
   std::optional<bool> falls_;  ///< in the first file of several numbers, or between; times rise
   std::set<std::string> noted_;

@@ -1,10 +1,14 @@
 #include "pipeline/datasets/dataset_view.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string>
 #include <type_traits>
 
+#include "core/base/text.hpp"
 #include "core/values/byte_order.hpp"
 #include "core/values/ordered_key.hpp"
 #include "core/values/value_filters.hpp"
@@ -50,20 +54,30 @@ void add_notes(const io::DatasetInfo& info, Run& run) {
   for (const std::string& note : info.notes) run.note(note);
 }
 
-/// Notes chunks that were never written, where their elements count.
+/// Notes chunks that were never written, where their elements count; each file has its own value.
 void note_unwritten_chunks(const DatasetView& view, Run& run) {
-  const io::DatasetInfo& info = view.info();
-  if (info.unwritten_chunks == 0) return;
-  visit_element_type(info.format.type, [&](auto element) {
-    std::memcpy(static_cast<void*>(&element), info.fill.data(), sizeof(element));
-    if (info.format.order != native_byte_order) element = byte_swapped(element);
-    visit_value_of<decltype(element)>(view.decoding.unpacking, [&](auto value) {
-      if (decode(view.decoding, element, value))
-        run.note(std::to_string(info.unwritten_chunks) + " chunks of '" + info.name +
-                 "' were never written: their elements count as " +
-                 coordinate_text(value_of_bits(value_bits(value), view.value_type())) + ".");
+  const io::DatasetInfo& whole = view.info();
+  std::uint64_t chunks = 0;
+  std::set<std::string> values;
+  const auto add = [&](const io::DatasetInfo& info) {
+    visit_element_type(info.format.type, [&](auto element) {
+      std::memcpy(static_cast<void*>(&element), info.fill.data(), sizeof(element));
+      if (info.format.order != native_byte_order) element = byte_swapped(element);
+      visit_value_of<decltype(element)>(view.decoding.unpacking, [&](auto value) {
+        if (info.unwritten_chunks == 0 || !decode(view.decoding, element, value)) return;
+        chunks += info.unwritten_chunks;
+        values.insert(coordinate_text(value_of_bits(value_bits(value), view.value_type())));
+      });
     });
-  });
+  };
+  if (!whole.files.empty() && whole.parts && !io::is_unpacked(whole))
+    std::ranges::for_each(whole.parts->infos, add);
+  else
+    add(whole);
+  if (chunks == 0) return;
+  run.note(std::to_string(chunks) + " chunks of '" + whole.name +
+           "' were never written: their elements count as " +
+           joined({values.begin(), values.end()}, ", ") + ".");
 }
 
 /// Notes a mask that leaves out more elements than it keeps: it may be one of bad ones.
@@ -141,7 +155,7 @@ std::vector<std::string> element_attributes(const DatasetView& view) {
 
 std::vector<std::string> packing_attributes(const DatasetView& view) {
   return view.decoding.unpacking.active || view.info().taken_as_unsigned ||
-                 io::is_unpacked(view.info())
+                 io::is_unpacked(view.info()) || view.of_several_packings
              ? element_attributes(view)
              : std::vector<std::string>{};
 }
@@ -180,6 +194,10 @@ DatasetView open_view(const std::string& file, const std::string& name, const Vi
     run_on_all(communicator, [&] { view.dataset.choose_cache(run.options.file_cache); });
     interpret_everywhere(view, view.info(), options, communicator);
     add_notes(view.info(), run);
+    if (view.of_several_packings)
+      run.note("files pack '" + view.info().name +
+               "', or mark missing values, in different ways: outputs of stored numbers have no "
+               "attributes about that.");
     note_unwritten_chunks(view, run);
     view.match = options.match;
     return view;

@@ -184,6 +184,7 @@ std::string match_beside(const std::string& option, const io::DatasetInfo& besid
                          const io::DatasetInfo& dataset, Matching matching,
                          const std::vector<SharedDimension>& dimensions) {
   if (matching == Matching::position) return "";
+  if (beside.files.empty() && beside.file == dataset.file) require_same_in(dataset.files, beside);
   Grid grid(dataset);
   Grid other(beside);
   const std::string described = "`" + option + "` '" + beside.name + "'";

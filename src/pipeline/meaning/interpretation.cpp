@@ -58,7 +58,15 @@ std::optional<Value> value_stored_as(const Value& number, const io::StoredDatase
 
 const std::vector<std::string> attribute_names{"_FillValue", "missing_value", "valid_range",
                                                "valid_min",  "valid_max",     "scale_factor",
-                                               "add_offset"};
+                                               "add_offset", "_Unsigned"};
+
+bool are_equal(const Attribute& one, const Attribute& other) {
+  if (!one || !other) return one.has_value() == other.has_value();
+  const auto is_same = [](const Value& a, const Value& b) {
+    return a == b || (is_nan(a) && is_nan(b));
+  };
+  return one->text == other->text && std::ranges::equal(one->values, other->values, is_same);
+}
 
 /// Has a dataset's attributes, and applies them as netCDF4-python does.
 class Attributes {
@@ -97,6 +105,10 @@ class Attributes {
 
   bool is_packed() const {
     return info_.marked_unsigned || find("scale_factor") || find("add_offset");
+  }
+
+  bool operator==(const Attributes& other) const {
+    return std::ranges::equal(attributes_, other.attributes_, are_equal);
   }
 
  private:
@@ -197,6 +209,12 @@ Interpretation interpret(const io::DatasetInfo& info, const ViewOptions& options
   const bool is_unpacked = io::is_unpacked(info);
   if (options.raw) {
     result.packed = attributes.is_packed();
+    for (io::StoredDataset stored = info; const std::string& file : info.files) {
+      stored.file = file;
+      const Attributes there(stored);
+      result.packed |= there.is_packed();
+      result.of_several_packings |= !(there == attributes);
+    }
   } else if (is_unpacked) {
     applied.of_each_file = true;
   } else {

@@ -14,7 +14,8 @@ namespace warpfold::pipeline {
 struct Interpretation {
   Decoding decoding;
   AppliedAttributes applied;
-  bool packed = false;  ///< `raw` values, which attributes would unpack
+  bool packed = false;               ///< `raw` values, which attributes would unpack
+  bool of_several_packings = false;  ///< `raw` values of files whose attributes differ
 };
 
 /// Returns how the options want a dataset's elements decoded; reads its attributes.

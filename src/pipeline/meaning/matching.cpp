@@ -91,6 +91,10 @@ void require_order(const Grid& one, const Grid& other, const SharedDimension& sh
               advice);
 }
 
+std::string short_name(const CoordinateLine& line) {
+  return line.name.substr(line.name.rfind('/') + 1);
+}
+
 void require_equal(const CoordinateLine& one, const CoordinateLine& other,
                    const std::vector<std::uint64_t>& shape, const Selection& indices,
                    const std::string& problem) {
@@ -103,10 +107,11 @@ void require_equal(const CoordinateLine& one, const CoordinateLine& other,
       at[d] = indices[d].start + rest % counts[d] * indices[d].step;
     const std::uint64_t index = flat_index(at, shape);
     if (are_equal(one, other, index)) continue;
+    const std::string index_text = at.empty() ? "it is " : "index " + joined(at, ",") + " has ";
     throw Error(problem,
-                "their coordinates '" + one.name.substr(one.name.rfind('/') + 1) +
-                    "' differ; index " + joined(at, ",") + " has " + text_at(one, index) + " in '" +
-                    one.file + "' and " + text_at(other, index) + " in '" + other.file + "'",
+                "their coordinates '" + short_name(one) + "' differ; " + index_text +
+                    text_at(one, index) + " in '" + one.file + "' and " + text_at(other, index) +
+                    " in '" + other.file + "'",
                 advice);
   }
 }
@@ -117,48 +122,61 @@ bool have_one_unit(const CoordinateLine& one, const CoordinateLine& other) {
   return one.units.starts_with("degree") && other.units.starts_with("degree");
 }
 
+std::string note_on_units(const std::string& name, const CoordinateLine& one,
+                          const CoordinateLine& other) {
+  if (have_one_unit(one, other)) return "";
+  return "coordinates '" + name + "' have equal numbers in '" + one.units + "' and '" +
+         other.units + "'. ";
+}
+
 const SharedDimension* shared_from(const std::vector<SharedDimension>& shared,
                                    std::size_t dimension) {
   const auto found = std::ranges::find(shared, dimension, &SharedDimension::one);
   return found == shared.end() ? nullptr : &*found;
 }
 
-/// Compares an auxiliary coordinate of both datasets, where it is one of the same dimensions.
-void require_equal(const Grid& one, AuxiliaryCoordinate& of_one, const Grid& other,
-                   AuxiliaryCoordinate& of_other, const std::vector<SharedDimension>& shared,
-                   const std::string& problem) {
-  if (of_one.dimensions.size() != of_other.dimensions.size()) return;
+/// Compares an auxiliary coordinate of both datasets, where it is one of the same dimensions; notes
+/// units that differ.
+std::string require_equal(const Grid& one, AuxiliaryCoordinate& of_one, const Grid& other,
+                          AuxiliaryCoordinate& of_other, const std::vector<SharedDimension>& shared,
+                          const std::string& problem) {
+  if (of_one.dimensions.size() != of_other.dimensions.size()) return "";
   std::vector<std::uint64_t> shape;
   Selection indices;
   for (std::size_t i = 0; i < of_one.dimensions.size(); ++i) {
     const SharedDimension* both = shared_from(shared, of_one.dimensions[i]);
-    if (both == nullptr || both->other != of_other.dimensions[i]) return;
+    if (both == nullptr || both->other != of_other.dimensions[i]) return "";
     shape.push_back(one.info().stored_shape[both->one]);
     indices.push_back(both->indices);
-    if (other.info().stored_shape[both->other] != shape.back()) return;
+    if (other.info().stored_shape[both->other] != shape.back()) return "";
   }
-  if (product(shape) > most_auxiliary_elements || product(counts_of(indices)) == 0) return;
+  if (product(shape) > most_auxiliary_elements || product(counts_of(indices)) == 0) return "";
   const CoordinateLine* a = one.line(of_one);
   const CoordinateLine* b = other.line(of_other);
-  if (a != nullptr && b != nullptr) require_equal(*a, *b, shape, indices, problem);
+  if (a == nullptr || b == nullptr) return "";
+  require_equal(*a, *b, shape, indices, problem);
+  return note_on_units(of_one.name, *a, *b);
 }
 
-void require_equal_auxiliaries(Grid& one, Grid& other, const std::vector<SharedDimension>& shared,
-                               const std::string& problem) {
+std::string require_equal_auxiliaries(Grid& one, Grid& other,
+                                      const std::vector<SharedDimension>& shared,
+                                      const std::string& problem) {
+  std::string note;
   for (AuxiliaryCoordinate& each : one.auxiliaries()) {
     auto& of_other = other.auxiliaries();
     const auto found = std::ranges::find(of_other, each.name, &AuxiliaryCoordinate::name);
     if (found == of_other.end()) continue;
     const bool is_same =
         one.info().stored_file == other.info().stored_file && each.path == found->path;
-    if (!is_same) require_equal(one, each, other, *found, shared, problem);
+    if (!is_same) note += require_equal(one, each, other, *found, shared, problem);
   }
+  return note;
 }
 
 }  // namespace
 
 std::optional<TimeUnits> time_units(const io::DatasetText& text) {
-  if (!text.units || text.units->find("since") == std::string::npos) return std::nullopt;
+  if (!text.units || lowered(*text.units).find("since") == std::string::npos) return std::nullopt;
   try {
     return TimeUnits(*text.units, text.calendar.value_or("standard"), "");
   } catch (const Error&) {
@@ -285,6 +303,24 @@ std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
   return whole;
 }
 
+void require_same_in(const std::vector<std::string>& files, const io::DatasetInfo& first) {
+  if (first.elements > most_auxiliary_elements) return;
+  const auto line = read_coordinate_line(first.file, first.name, first.stored_shape);
+  const auto is_same = [](double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+  };
+  for (const std::string& file : files) {
+    if (file == first.file || !line || !io::has_dataset(file, first.name)) continue;
+    const auto other = read_coordinate_line(file, first.name, first.stored_shape);
+    if (other && line->texts == other->texts &&
+        std::ranges::equal(line->numbers, other->numbers, is_same))
+      continue;
+    throw Error("cannot take '" + first.name + "' of '" + first.file + "' for all files",
+                "that of '" + file + "' differs",
+                "Make them the same, or take the first one's with `match` position.");
+  }
+}
+
 std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimension>& shared,
                           const std::string& problem) {
   std::vector<std::string> unmatched;
@@ -298,16 +334,15 @@ std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimens
     require_order(one, other, each, a != nullptr && b != nullptr, problem);
     if (a != nullptr && b != nullptr) {
       require_equal(*a, *b, {one.info().stored_shape[each.one]}, {each.indices}, problem);
-      if (!have_one_unit(*a, *b))
-        note += "coordinates '" + one.shown_name(each.one) + "' have equal numbers in '" +
-                a->units + "' and '" + b->units + "'. ";
-    } else if ((a != nullptr) != (b != nullptr)) {
+      note += note_on_units(one.shown_name(each.one), *a, *b);
+    } else if ((a != nullptr) != (b != nullptr) && one.info().stored_shape[each.one] > 0 &&
+               other.info().stored_shape[each.other] > 0) {
       const std::string name =
           a != nullptr ? one.shown_name(each.one) : other.shown_name(each.other);
       unmatched.push_back("'" + name + "'");
     }
   }
-  require_equal_auxiliaries(one, other, shared, problem);
+  note += require_equal_auxiliaries(one, other, shared, problem);
   if (unmatched.empty()) return note.substr(0, note.find_last_not_of(' ') + 1);
   return note + "only one of them has coordinates along " + joined(unmatched, ", ") +
          ", where they are matched by position.";

@@ -39,6 +39,10 @@ std::optional<CoordinateLine> read_coordinate_line(const std::string& file, cons
 std::optional<double> number_in_units_of(const CoordinateLine& other, const CoordinateLine& line,
                                          std::size_t index);
 
+/// Requires that a dataset of the first of several files is the same in all others that have it,
+/// unless it is large. For one rank. Throws Error.
+void require_same_in(const std::vector<std::string>& files, const io::DatasetInfo& first);
+
 /// A coordinate that the attribute `coordinates` names, as latitudes of a curvilinear grid are.
 struct AuxiliaryCoordinate {
   std::string name;

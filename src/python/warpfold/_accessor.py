@@ -159,6 +159,12 @@ def _nan_rule(array: Any, skipna: Optional[bool], has_fill_values: bool) -> Opti
     return "propagate" if skipna is False else "skip"
 
 
+def _is_time(coordinate: Any) -> bool:
+    """Tells whether a coordinate is of decoded times."""
+    values = coordinate.values.ravel()
+    return bool(values.dtype.kind == "M" or (len(values) > 0 and hasattr(values[0], "calendar")))
+
+
 def _named(option: str, given: Any, array: Any) -> Any:
     """An auxiliary array with names of the DataArray's dimensions. An array without names gets the
     last ones, as in broadcasting."""
@@ -285,7 +291,7 @@ class Accessor:
         made = warpfold.reduce(
             source.file,
             source.dataset,
-            as_xarray=True,
+            as_xarray=True if any(map(_is_time, array.coords.values())) else "undecoded",
             ops=ops,
             **{**options, **beside, **_decoding(array, source, skipna)},
         )

@@ -91,7 +91,7 @@ def whole(array: Any) -> Elements:
     values, name, taken = _seen_by_numpy(array)
     mask = _mask_of(array)
     if not _is_packed(values):
-        values = np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+        values = np.require(values, values.dtype.newbyteorder("="), ["C", "ALIGNED"])
     return Elements(
         values.reshape(-1).view(taken),
         name,

@@ -93,7 +93,7 @@ def _coordinate(name: str, coordinate: Any) -> Variable:
 def _of_dataarray(option: str, array: Any) -> Beside:
     """An xarray.DataArray: its dimensions have names, and coordinates, which are compared."""
     dimensions = [str(dimension) for dimension in array.dims]
-    name = str(array.name)
+    name = str(array.name or "")
     if dimensions == [name] and array.equals(array.coords.get(name)):
         return Beside([_variable(name, array.values, dimensions)], "")
     coordinates = [

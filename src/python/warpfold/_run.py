@@ -177,7 +177,7 @@ def _read(output: str, dataset: str) -> Any:
     return _core.read_output(output, dataset)
 
 
-def reduce_result(options: dict[str, Any], by_labels: bool, as_xarray: bool) -> ToResult:
+def reduce_result(options: dict[str, Any], by_labels: bool, as_xarray: Any) -> ToResult:
     ops, raw = options.get("ops"), "raw" in options
 
     def chosen(values: dict[str, Any]) -> Any:
@@ -187,7 +187,7 @@ def reduce_result(options: dict[str, Any], by_labels: bool, as_xarray: bool) -> 
         if by_labels:
             return {label: chosen(of_label) for label, of_label in values.items()}
         if output is not None and as_xarray:
-            values = dataarrays_in(output, values, raw)
+            values = dataarrays_in(output, values, raw, as_xarray != "undecoded")
         elif output is not None:
             values = {name: _read(output, dataset) for name, dataset in values.items()}
         return chosen(values)

@@ -97,6 +97,9 @@ def sources_of(file: Any, dataset: Any, concatenated: bool) -> Sources:
     names = [dataset] if isinstance(dataset, str) else list(dataset or [])
     if _is_h5py(file, "HLObject"):
         return _sources_of_h5py(file, names)
+    if not is_file(file):
+        kind = type(file).__name__
+        raise UsageError(f"file is a {kind}", "", "Pass a path, several with concat, or an h5py.File.")
     files = [file] if isinstance(file, (str, os.PathLike)) else list(file)
     if len(files) > 1 and not concatenated:
         raise UsageError(

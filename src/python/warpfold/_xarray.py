@@ -10,16 +10,19 @@ from typing import Any
 from warpfold._errors import Error
 
 
-def dataarrays_in(output: str, datasets: dict[str, str], raw: bool) -> dict[str, Any]:
+def dataarrays_in(
+    output: str, datasets: dict[str, str], raw: bool, decode_times: bool
+) -> dict[str, Any]:
     """Loads outputs of a file, with their coordinates and the attributes that don't name temporary
     files. `datasets` are their paths by the names of operations; `raw` are stored numbers."""
     import xarray
 
     arrays = {}
+    options = {"decode_times": decode_times}
     for name, path in datasets.items():
         group, dataset = os.path.split(path)
         try:
-            opened = xarray.open_dataset(output, group=group or None)
+            opened = xarray.open_dataset(output, group=group or None, **options)
         except ValueError as failure:
             raise Error(
                 "xarray cannot open netCDF-4 files", str(failure), "Install netCDF4 or h5netcdf."
@@ -33,7 +36,8 @@ def dataarrays_in(output: str, datasets: dict[str, str], raw: bool) -> dict[str,
                 )
             array = opened[dataset].load()
         if raw:
-            with xarray.open_dataset(output, group=group or None, mask_and_scale=False) as stored:
+            options["mask_and_scale"] = False
+            with xarray.open_dataset(output, group=group or None, **options) as stored:
                 array = array.copy(data=stored[dataset].values)
                 array.attrs = stored[dataset].attrs
         for each in (array, *array.coords.values()):

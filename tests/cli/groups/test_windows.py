@@ -175,6 +175,9 @@ def cdo(*words):
     (np.arange(0, 36.0), "months since 2001-01-01", "year", (0, 0)),
     (np.arange(0, 36.0), "months since 2000-12-01", "season", (0, 0)),
     (np.arange(0, 36.0) + 0.5, "months since 2001-01-01", "season", (1, 1)),
+    ((np.arange(0, 240) / 24).astype("f4"), "days since 2001-01-01", "day", (0, 0)),
+    ((np.arange(0, 239) / 24).astype("f4"), "days since 2001-01-01", "day", (0, 1)),
+    ((np.arange(1, 240) / 24).astype("f4"), "days since 2001-01-01", "day", (1, 0)),
 ])  # fmt: skip
 def test_incomplete_windows(tmp_path, times, units, every, cut):
     calendar = "360_day" if units.startswith("months") else "noleap"
@@ -205,6 +208,28 @@ def test_months_are_complete_in_any_calendar(tmp_path, stamp):
     assert "the last season of the times is incomplete" in outcome.stderr
     found, *_ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", "season", "--complete", ops="count")
     assert found[:, 0, 0].tolist() == [3] * 12
+
+
+def with_bounds(path, bounds):
+    with h5py.File(path, "a") as file:
+        file["cells"] = bounds
+        file["time"].attrs["bounds"] = "cells"
+
+
+def test_times_at_the_end_of_their_bounds_are_noted(tmp_path):
+    """As CESM has them: the mean of January has the time of the first of February."""
+    path = tmp_path / "in.nc"
+    ends = np.cumsum([31.0, 28, 31, 30, 31])
+    begins = np.concatenate([[0], ends[:-1]])
+    write_times(path, ends, "days since 2001-01-01", "noleap")
+    with_bounds(path, np.stack([begins, ends], 1))
+    words = ("reduce", path, "x", "--axis", "time", "-o", tmp_path / "out.nc", "--force")
+    said = "are the ends of their bounds: that of index 0 counts as 2001-02-01."
+    for groups in (["--every", "month"], ["--by", "season"], ["--by", "year,month"]):
+        assert said in support.run(*words, *groups, "--ops", "mean").stderr
+    write_times(path, begins, "days since 2001-01-01", "noleap")
+    with_bounds(path, np.stack([begins, ends], 1))
+    assert "bounds" not in support.run(*words, "--every", "month", "--ops", "mean").stderr
 
 
 def test_errors(tmp_path):

@@ -276,3 +276,67 @@ def test_labels_of_one_file_that_differ_are_an_error(folder):
     assert support.run(*words, "--mask", "same").results["count"] == 16
     support.fail(*words, "--mask", "other", code=1, mentions=("'a'", "'c'"), ranks=2)
     assert support.run(*words, "--mask", "other", "--match", "position").results["count"] == 16
+
+
+def with_height(path, height, units):
+    with h5py.File(path, "a") as file:
+        file["height"] = height
+        file["height"].attrs["units"] = units
+        file["v"].attrs["coordinates"] = "height"
+    return path
+
+
+def test_scalar_coordinates_are_compared(folder):
+    first = with_height(write(folder / "a.h5"), 2.0, "m")
+    later = ([2.0, 3.0], DAYS)
+    words = ("--concat", "time", "--ops", "sum")
+    higher = with_height(write(folder / "b.h5", time=later), 10.0, "m")
+    support.fail("reduce", first, higher, "v", *words, code=1, mentions=(
+        "'height' differ; it is 2 in", "and 10 in"))  # fmt: skip
+    far = with_height(write(folder / "c.h5", time=later), 2.0, "km")
+    stderr = support.run("reduce", first, far, "v", *words).stderr
+    assert "coordinates 'height' have equal numbers in 'm' and 'km'." in stderr
+
+
+@pytest.mark.parametrize("attribute", ["standard_name", "cell_methods"])
+def test_files_that_say_other_things_of_a_dataset_are_noted(folder, attribute):
+    first = write(folder / "a.h5", attributes={attribute: "time: mean"})
+    later = ([2.0, 3.0], DAYS)
+    for text, notes in (("time: maximum", 1), ("time: mean", 0)):
+        second = write(folder / "b.h5", time=later, attributes={attribute: text})
+        stderr = support.run("reduce", first, second, "v", "--concat", "time").stderr
+        said = f"the {attribute} of 'v' is 'time: mean' in '{first}', '{text}' in '{second}'."
+        assert stderr.count(said) == notes
+
+
+@pytest.mark.parametrize("texts", [False, True])
+@pytest.mark.parametrize("option", OPTIONS)
+def test_what_files_have_beside_a_dataset_is_the_same_in_all(folder, option, texts):
+    if texts and option != "--by":
+        return
+    first = write(folder / "a.h5")
+    second = write(folder / "b.h5", time=([2.0, 3.0], DAYS))
+    words = ("reduce", first, second, "v", "--concat", "time", option, "m")
+    numbers = [1, 2, 1], [1, 2, 2]
+    for of_second, code in ((numbers[0], 0), (numbers[1], 1)):
+        for path, line in ((first, numbers[0]), (second, of_second)):
+            with h5py.File(path, "a") as file:
+                file.pop("m", None)
+                made = file.create_dataset("m", data=np.array(line, "S1" if texts else "i4"))
+                made.dims[0].attach_scale(file["lat"])
+        outcome = support.attempt(*words)
+        assert outcome.code == code
+    assert "that of" in outcome.errors[0] and "b.h5' differs" in outcome.errors[0]
+    support.run(*words, "--match", "position")
+    with h5py.File(second, "a") as file:
+        del file["m"]
+    support.run(*words)
+
+
+def test_units_of_times_are_in_any_case(folder):
+    first = write(folder / "a.h5", time=([0.0, 1.0], {"units": "Days Since 2000-01-01"}))
+    beside = write(
+        folder / "b.h5", name="w", dtype="i4", time=([0.0, 1.0], {"units": "DAYS SINCE 2000-01-02"})
+    )
+    outcome = support.attempt("reduce", first, "v", "--mask", f"{beside}::w")
+    assert outcome.code == 1 and "'time' differ" in outcome.errors[0]

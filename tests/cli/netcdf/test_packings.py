@@ -302,3 +302,26 @@ def test_record_dimensions_stay_unlimited(folder):
     with netCDF4.Dataset(folder / "out.nc") as file:
         assert file.dimensions["time"].isunlimited()
         assert file["time"][:].tolist() == list(range(8))
+
+
+@pytest.mark.parametrize("packings", [
+    [(1.0, None, None), (2.0, None, None)], [(None, None, None), (2.0, None, None)],
+    [(1.0, None, 3), (1.0, None, 4)], [(1.0, 2.0, None), (1.0, None, None)],
+])  # fmt: skip
+def test_stored_numbers_of_several_packings_have_no_attributes_of_one(folder, packings):
+    stored = np.arange(6, dtype="i2").reshape(2, 3)
+    paths = [
+        write(folder / f"{i}.nc", stored, 2 * i, scale, offset, fill)
+        for i, (scale, offset, fill) in enumerate(packings)
+    ]
+    for of, notes in ((paths, 1), ([paths[0]] * 2, 0)):
+        words = (*of, "v", "--concat", "time", "--raw", "-o", folder / "o.nc", "--force")
+        for command in (["reduce", "--axis", "time", "--ops", "max"], ["compact", "--where", ">3"],
+                        ["scan", "--axis", "time", "--op", "max"]):  # fmt: skip
+            outcome = support.run(command[0], *words, *command[1:])
+            assert outcome.stderr.count("outputs of stored numbers have no attributes") == notes
+            with h5py.File(folder / "o.nc") as file:
+                kept = {"scale_factor", "add_offset"} & set(file["v"].attrs)
+                scale, offset, _ = packings[0]
+                there = {"scale_factor": scale, "add_offset": offset}
+                assert kept == {name for name, each in there.items() if each is not None and not notes}

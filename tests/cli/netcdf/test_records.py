@@ -114,3 +114,62 @@ def test_chunks_never_written_are_noted_where_they_count(folder):
     with h5py.File(path, "a") as file:
         file["v"].attrs["_FillValue"] = 2.5
     assert "notes" not in support.run("reduce", path, "v", "--json", "-").report
+
+
+@pytest.mark.parametrize("fill", [None, 1e9])
+def test_times_that_were_never_written_are_in_no_cell(folder, fill):
+    path = folder / "in.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("time", None)
+        file.createVariable("time", "f8", ("time",), fill_value=fill).units = "days since 2000-01-01"
+        file["time"][:3] = [0, 1, 2]
+        file.createVariable("v", "f8", ("time",))[:] = [1.0, 2.0, 3.0, 4.0]
+    for words in ([], ["--keepdims"], ["--every", "2"]):
+        support.run("reduce", path, "v", "--axis", "time", "--ops", "sum", *words, "-o",
+                    folder / "o.nc", "--force")  # fmt: skip
+        with netCDF4.Dataset(folder / "o.nc") as file:
+            assert "time" not in file.variables
+    support.run("reduce", path, "v", "--axis", "time", "--select", "time=:3", "--ops", "sum", "-o",
+                folder / "o.nc", "--force")  # fmt: skip
+    with netCDF4.Dataset(folder / "o.nc") as file:
+        assert file["time"][...] == 1 and file["time_bnds"][:].tolist() == [0, 2]
+
+
+def test_chunks_never_written_count_as_each_file_has_it(folder):
+    for name, fill in (("a.h5", 3.0), ("b.h5", 5.0)):
+        with h5py.File(folder / name, "w") as file:
+            file.create_dataset("v", (8,), "f4", chunks=(4,), fillvalue=fill)[:4] = 1
+    report = support.run("reduce", folder / "a.h5", folder / "b.h5", "v", "--concat", "0", "--ops",
+                         "sum", "--json", "-").report  # fmt: skip
+    assert report["results"]["sum"] == 40
+    assert report["notes"] == ["2 chunks of 'v' were never written: their elements count as 3, 5."]
+
+
+def test_files_without_records_are_noted_for_nothing(folder):
+    none = write(folder / "none.nc", 0, records=0)
+    some = write(folder / "some.nc", 3, records=3)
+    for words in ([], ["--keepdims"], ["--every", "2"]):
+        for paths in ([none], [none, some], [some, none]):
+            concat = ["--concat", "time"] if len(paths) > 1 else []
+            outcome = support.run("reduce", *paths, "v", *concat, "--axis", "time", "--ops", "mean",
+                                  *words, "-o", folder / "o.nc", "--force")  # fmt: skip
+            assert outcome.stderr == ""
+
+
+def test_coordinates_that_mark_missing_ones_otherwise_are_not_joined(folder):
+    for name, first, fill in (("a.nc", 0, -1), ("same.nc", 3, -1), ("other.nc", 3, -2)):
+        with netCDF4.Dataset(folder / name, "w") as file:
+            file.createDimension("time", None)
+            file.createVariable("time", "f8", ("time",), fill_value=np.nan)[:] = first + np.arange(3)
+            file.createVariable("lead", "i4", ("time",), fill_value=fill)[:] = [1, fill, 3]
+            file.createVariable("v", "f4", ("time",))[:] = first + np.arange(3)
+            file["v"].coordinates = "lead"
+    for name, joined in (("same.nc", True), ("other.nc", False)):
+        outcome = support.run("scan", folder / "a.nc", folder / name, "v", "--concat", "time", "-o",
+                              folder / "o.nc", "--force")  # fmt: skip
+        assert ("outputs lack the coordinate 'lead'" in outcome.stderr) != joined
+        with netCDF4.Dataset(folder / "o.nc") as file:
+            assert file["time"][:].tolist() == list(range(6))
+            assert ("lead" in file.variables) == joined
+            if joined:
+                assert file["lead"][:].mask.tolist() == [False, True, False] * 2
