@@ -166,7 +166,7 @@ class Bins {
       const bool subnormal = Lowest && x.field() == 0;
       constexpr int doubling = Words::words == 1 ? 1 : 0;  // or else by the shift
       const std::uint32_t high =
-          subnormal ? x.magnitude() << doubling : significand_of<Words::fraction_bits>(x.high);
+          subnormal ? x.magnitude() << doubling : with_leading_bit<Words::fraction_bits>(x.high);
       const std::uint32_t shift = (above >> Words::fraction_bits) % bin_orders;
       add_to_bin(zero ? 0 : above >> (Words::fraction_bits + 4),
                  {zero ? 0 : high, x.low, subnormal && doubling == 0 ? 1 : shift,
@@ -287,7 +287,7 @@ class Bins {
     const bool subnormal = x.field() == 0;
     const int field = subnormal ? 1 : x.field();
     const std::uint32_t high =
-        subnormal ? x.magnitude() : significand_of<Words::fraction_bits>(x.high);
+        subnormal ? x.magnitude() : with_leading_bit<Words::fraction_bits>(x.high);
     const std::uint64_t magnitude = Words::words == 1 ? high : std::uint64_t{high} << 32 | x.low;
     shared_.far.sum.add(magnitude, field, x.high >> 31 != 0);
     if constexpr (needs.absolute) shared_.far.absolute.add(magnitude, field, false);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/numeric/fixed_point.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/relaxed.cuh"
 #include "cuda/primitives/warp.cuh"
@@ -23,6 +24,14 @@ class AtomicLimbs {
  private:
   std::int64_t* limbs_;
 };
+
+/// Adds value * 2^exponent to a number that other threads add to at the same time.
+template <class Number>
+__device__ void add_scaled(std::int64_t value, int exponent, Number& number) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  Number::digits(ScaledInteger{value < 0 ? -bits : bits, exponent, value < 0},
+                 AtomicLimbs(number.limb));
+}
 
 inline constexpr int reduce_warps = reduce_threads / warp::lanes;
 

@@ -28,9 +28,6 @@ struct MomentsReduce {
 struct WholeReduce {
   static constexpr ReduceNeeds needs{true, true, true, true};
 };
-struct SelectedReduce {
-  static constexpr ReduceNeeds needs = needs_of_selected;
-};
 
 template <class Visitor>
 decltype(auto) visit_reduce(const ReduceNeeds& needs, Visitor&& visitor) {
@@ -95,11 +92,15 @@ class ThreadReduce {
     ThreadTile<T> next;
     share_.load(next);
     sums_.open(in_native_order(next), share_.has_tile());
-    sums_.take([&](auto& sums) { take_tiles(sums, next); });
+    const auto take = [&](auto& sums) { take_tiles(sums, next); };
+    if constexpr (Sums::has_windows)
+      sums_.visit(take);
+    else
+      take(sums_);
   }
 
   __device__ void flush() {
-    sums_.flush(share_.whole().totals->total);
+    sums_.flush();
     if constexpr (needs.extrema) {
       const BlockExtrema best = best_of_block(extrema_.in(share_), block_.warp_extrema);
       if (threadIdx.x == 0) share_.whole().block_extrema[blockIdx.x] = best;
@@ -118,8 +119,7 @@ class ThreadReduce {
       share_.locate(tile);
       share_.load(next);
       if constexpr (needs.extrema) extrema_.take(tile);
-      sums.extract_outliers(tile, share_);
-      sums.add(tile);
+      sums.add(tile, share_);
       if (share_.is_due(SomeSums::settle_tiles)) sums.settle(share_);
     }
     sums.settle(share_);
@@ -202,7 +202,7 @@ WARPFOLD_HD ReduceShare share_of(const ReduceArguments& arguments, std::uint64_t
 /// Reduces selected elements from the `first` on, at most `maximum`.
 template <class T, class Way>
 __global__ void __launch_bounds__(reduce_threads,
-                                  (blocks_per_multiprocessor<T, SelectedReduce::needs>()))
+                                  (blocks_per_multiprocessor<T, needs_of_selected>()))
     reduce_selected_kernel(const ReduceArguments arguments, std::uint64_t first,
                            std::uint64_t maximum) {
   __shared__ ReduceShare share;
@@ -212,7 +212,7 @@ __global__ void __launch_bounds__(reduce_threads,
                         std::min(maximum, selected - std::min(first, selected)));
   }
   __syncthreads();
-  reduce_share<T, SelectedReduce::needs, Way>(share);
+  reduce_share<T, needs_of_selected, Way>(share);
 }
 
 /// Returns a block's bytes of dynamic shared memory, which it lets the kernel have.
@@ -249,10 +249,10 @@ void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
   const auto blocks = static_cast<std::uint64_t>(arguments.blocks);
   const std::uint64_t maximum = max_block_elements * blocks;
   if (arguments.selected != nullptr) {
-    visit_way<T, SelectedReduce::needs>([&](auto way) {
+    visit_way<T, needs_of_selected>([&](auto way) {
       using Way = decltype(way);
       auto* const kernel = &reduce_selected_kernel<T, Way>;
-      const std::size_t bytes = shared_bytes<T, SelectedReduce::needs, Way>(kernel);
+      const std::size_t bytes = shared_bytes<T, needs_of_selected, Way>(kernel);
       if (arguments.count == 0) load_kernel(kernel);
       for (std::uint64_t first = 0; first < arguments.count; first += maximum)
         launch("starting the reduction on the GPU", kernel, {blocks, reduce_threads, stream, bytes},
