@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -317,9 +318,15 @@ class BlockResult {
     return {taken(place, none.key), taken(place + 1, none.index), taken(place + 2, none.bits)};
   }
 
+  /// Returns a word that another block publishes, read as it is stored: in halves of 64 bits.
+  __device__ PublishedWord collected(unsigned block, unsigned place) const {
+    return std::bit_cast<PublishedWord>(
+        load_relaxed(reinterpret_cast<const ulonglong2*>(&share_.collected[block].word[place])));
+  }
+
   __device__ std::uint64_t awaited(unsigned block, unsigned place) const {
     PublishedWord word{};
-    while (!word.is_of(share_.epoch)) word = load_whole(&share_.collected[block].word[place]);
+    while (!word.is_of(share_.epoch)) word = collected(block, place);
     return word.value();
   }
 
@@ -335,7 +342,7 @@ class BlockResult {
       for (unsigned b = 0; b < max_collected_blocks - 1; ++b) {
         if (b >= others || words[b].is_of(share_.epoch)) continue;
         missing = true;
-        words[b] = load_whole(&share_.collected[b].word[place]);
+        words[b] = collected(b, place);
       }
     }
 #pragma unroll
