@@ -1,6 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -215,21 +218,31 @@ __global__ void __launch_bounds__(reduce_threads,
   reduce_share<T, needs_of_selected, Way>(share);
 }
 
-/// Returns a block's bytes of dynamic shared memory, which it lets the kernel have.
+/// Returns a block's bytes of dynamic shared memory, which it lets the kernel have. Asks the
+/// runtime once for each device; thread-safe.
 template <class T, ReduceNeeds needs, class Way, class Kernel>
 std::size_t shared_bytes(Kernel* kernel) {
-  constexpr const char* action = "preparing the reduction for this GPU";
-  constexpr std::size_t usual = (std::size_t{48} << 10) - sizeof(BlockTotals);
-  std::size_t bytes = sizeof(typename Sums<T, needs, Way, large_shared_bytes>::Shared);
-  if (bytes <= usual) return bytes;
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel), action);
-  if (attributes.ptxVersion < 80)
-    bytes = sizeof(typename Sums<T, needs, Way, small_shared_bytes>::Shared);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
-        action);
-  return bytes;
+  using Small = typename Sums<T, needs, Way, small_shared_bytes>::Shared;
+  using Large = typename Sums<T, needs, Way, large_shared_bytes>::Shared;
+  static_assert(static_shared_bytes + sizeof(Small) <= small_shared_bytes);
+  static_assert(static_shared_bytes + sizeof(Large) <= large_shared_bytes);
+  if constexpr (static_shared_bytes + sizeof(Large) <= usual_shared_bytes) {
+    static_assert(sizeof(Small) == sizeof(Large));
+    return sizeof(Large);
+  } else {
+    constexpr const char* action = "preparing the reduction for this GPU";
+    static std::array<std::atomic<std::size_t>, 64> prepared{};  // 0: not yet
+    const auto device = static_cast<std::size_t>(current_device());
+    if (device < prepared.size() && prepared[device] != 0) return prepared[device];
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), action);
+    const std::size_t bytes = attributes.ptxVersion < 80 ? sizeof(Small) : sizeof(Large);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(bytes)),
+          action);
+    if (device < prepared.size()) prepared[device] = bytes;
+    return bytes;
+  }
 }
 
 /// visit(kernel, bytes of dynamic shared memory) for these needs on the current device.
