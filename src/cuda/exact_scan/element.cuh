@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/primitives/leading_bit.cuh"
 #include "cuda/primitives/placed_float.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "warpfold/core/int128.hpp"
@@ -52,20 +53,6 @@ __device__ inline void add_product(std::int64_t& sum, std::int32_t a, std::int32
   asm("mad.wide.s32 %0, %1, %2, %0;" : "+l"(sum) : "r"(a), "r"(b));
 #else
   sum += std::int64_t{a} * b;
-#endif
-}
-
-/// Returns the lower bits of a word with one above them set. As an instruction, which takes one
-/// constant: the other one stays in a register.
-template <int Bits>
-__device__ std::uint32_t with_leading_bit(std::uint32_t word) {
-  constexpr std::uint32_t leading = 1u << Bits;
-#ifdef __CUDA_ARCH__
-  std::uint32_t result;
-  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(result) : "r"(word), "n"(leading - 1), "r"(leading));
-  return result;
-#else
-  return (word & (leading - 1)) | leading;
 #endif
 }
 

@@ -55,25 +55,15 @@ __device__ void sum_at_full_width(std::uint32_t round) {
   __syncwarp();
 }
 
-/// Sums the slot's elements where the window does not hold them: at full width, or only their flags
-/// where some are not finite.
+/// Sums the slot's elements where the window does not hold them.
 template <class In, class Out>
 __device__ __noinline__ void sum_segment_at_full_width(std::uint32_t round, bool finite) {
   using Layout = SegmentLayout<In, Out>;
-  auto& memory = BlockMemoryOf<Layout>::own().segment[warp::index()];
-  SegmentAggregate& aggregate = memory.aggregate_of(round);
-  std::uint32_t flags = full_width_flag;
-  __syncwarp();
-  if (finite) {
-    sum_at_full_width<In, Out>(round);
-  } else {
-    flags = flags_of_segment<In, Out>(round);
-  }
-  if (warp::lane() != 0) return;
-  aggregate.sum = WindowSum{};
-  aggregate.flags = flags;
-  aggregate.lane_unit = no_unit;
-  if (!finite) aggregate.exponent = no_exponent;
+  SegmentAggregate& aggregate =
+      BlockMemoryOf<Layout>::own().segment[warp::index()].aggregate_of(round);
+  store_out_of_window<In, Out>(aggregate, round, finite,
+                               [&] { sum_at_full_width<In, Out>(round); });
+  if (warp::lane() == 0) aggregate.lane_unit = no_unit;
 }
 
 /// Sums the slot's elements in all slices of the window of `top`; tells whether it holds them. Sets

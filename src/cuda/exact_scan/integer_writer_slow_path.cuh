@@ -64,7 +64,7 @@ class IntegerRounding {
 
   /// Rounds a double, which is right in its last place or rounded to odd. NaN becomes the canonical
   /// one.
-  __device__ Bits bits_of(double value) const {
+  __device__ Bits bits_of_any(double value) const {
     const auto bits = std::bit_cast<std::uint64_t>(value);
     constexpr std::uint64_t infinity = std::uint64_t{0x7ff} << 52;
     const bool nan = bits << 1 > infinity << 1;
@@ -82,54 +82,6 @@ class IntegerRounding {
  private:
   Float16Format format_;
 };
-
-/// Writes the slot's prefixes in place of its elements, computed in units of 2^unit; tells whether
-/// they are right, else leaves the elements. What is before the first is in the scratch digits and
-/// `flags`, and, where there is `more`, less than a unit.
-template <class In, class Out, int Digits>
-__device__ __noinline__ bool write_segment_in_digits(std::uint32_t slot, int unit,
-                                                     std::uint32_t flags, bool more,
-                                                     const ScannedArray& array) {
-  using Layout = SegmentLayout<In, Out>;
-  auto& memory = BlockMemoryOf<Layout>::own().segment[warp::index()];
-  const int placed_unit = unit - Layout::Placed::shift;
-  WideNumber<Digits> number{};
-  bool left = false;
-  // Adds an element; returns its flag.
-  const auto add = [&](typename Layout::InBits bits) {
-    const double value = Layout::Placed::of(bits);
-    const std::uint32_t flag = non_finite_flag<In>(value);
-    number.add(flag == 0 ? value : 0.0, placed_unit);
-    return flag;
-  };
-  std::uint32_t own_flags = 0;
-  for_each_in_slot<Layout>(memory.slot[slot], [&](typename Layout::InBits bits, int) {
-    left = left || has_bits_below(Layout::Placed::of(bits), placed_unit);
-    own_flags |= add(bits);
-  });
-  if (warp::any(left)) return false;
-  add_below(number, memory.scratch_digits);
-  flags |= flags_below(own_flags);
-  const IntegerRounding<Out> rounding(array);
-  LanePrefixes<Layout> prefixes;
-  typename Layout::InBits bits_before{};
-  std::uint32_t least = ~0u;
-  for_each_in_slot<Layout>(memory.slot[slot], [&](typename Layout::InBits bits, int k) {
-    flags |= add(array.exclusive ? bits_before : bits);
-    bits_before = bits;
-    const double value = (flags & any_non_finite) != 0
-                             ? non_finite_sum(flags)
-                             : number.rounded(rounding_towards<Out>, unit, more);
-    least = min(least, magnitude_word(value));
-    prefixes.element[k] = rounding.bits_of(value);
-  });
-  // Prefixes of at least this many bits round alike, whatever is more.
-  constexpr int enough_bits = 56;
-  if (more && !warp::all(least >= power_word(max(unit + enough_bits, -1022)))) return false;
-  __syncwarp();
-  store_prefixes<Layout>(memory.slot[slot], prefixes);
-  return true;
-}
 
 /// Stores a normalized sum as the digits of a WindowNumber. By the whole warp.
 __device__ inline void store_digits(const WindowSum& sum, std::uint32_t* digits) {
@@ -177,12 +129,15 @@ __device__ __noinline__ void write_segment_exactly(const ScannedArray& array, st
     }
     store_digits(before, memory.scratch_digits);
     const int unit = slice_unit(tile_prefix.top, window_slices - 1);
-    if (write_segment_in_digits<In, Out, window_digits>(slot, unit, 0, more, array)) return;
+    if (write_segment_in_digits<In, Out, IntegerRounding<Out>, window_digits>(slot, unit, 0, 0,
+                                                                              more, array))
+      return;
   }
   const WarpSuperaccumulator before = prefix_of_segment(shared, round);
   before.store(memory.scratch_digits);
   __syncwarp();
-  write_segment_in_digits<In, Out, full_width_digits>(slot, least_unit, flags, false, array);
+  write_segment_in_digits<In, Out, IntegerRounding<Out>, full_width_digits>(slot, least_unit, 0,
+                                                                            flags, false, array);
 }
 
 }  // namespace warpfold::cuda::kernels::integers

@@ -74,26 +74,33 @@ __device__ std::uint32_t flags_of_segment(std::uint32_t round) {
   return warp::combined_bits(flags);
 }
 
-/// Sums the slot's elements where the window does not hold them: at full width, or only their flags
-/// where some are not finite.
-template <class In, class Out>
-__device__ __noinline__ void sum_segment_slow_path(std::uint32_t round, bool finite) {
-  using Layout = SegmentLayout<In, Out>;
-  auto& memory = BlockMemoryOf<Layout>::own().segment[warp::index()];
-  SegmentAggregate& aggregate = memory.aggregate_of(round);
+/// Stores the aggregate of a segment that its window does not hold: at full width, as sum_up()
+/// stores it, or only the flags where some elements are not finite. By the whole warp.
+template <class In, class Out, class SumUp>
+__device__ void store_out_of_window(SegmentAggregate& aggregate, std::uint32_t round, bool finite,
+                                    SumUp sum_up) {
   std::uint32_t flags = full_width_flag;
   __syncwarp();
-  if (finite) {
-    sum_at_full_width<In, Out>(round, static_cast<int>(aggregate.scaled_by));
-  } else {
+  if (finite)
+    sum_up();
+  else
     flags = flags_of_segment<In, Out>(round);
-  }
   if (warp::lane() != 0) return;
   aggregate.sum = WindowSum{};
   aggregate.flags = flags;
-  if (finite) return;
-  aggregate.slices = window_slices + 1;
-  aggregate.exponent = no_exponent;
+  if (!finite) aggregate.exponent = no_exponent;
+}
+
+/// Sums the slot's elements where the window does not hold them.
+template <class In, class Out>
+__device__ __noinline__ void sum_segment_slow_path(std::uint32_t round, bool finite) {
+  using Layout = SegmentLayout<In, Out>;
+  SegmentAggregate& aggregate =
+      BlockMemoryOf<Layout>::own().segment[warp::index()].aggregate_of(round);
+  store_out_of_window<In, Out>(aggregate, round, finite, [&] {
+    sum_at_full_width<In, Out>(round, static_cast<int>(aggregate.scaled_by));
+  });
+  if (warp::lane() == 0 && !finite) aggregate.slices = window_slices + 1;
 }
 
 /// Finds the exponent above the first segment's finite elements, which are loaded: by these the

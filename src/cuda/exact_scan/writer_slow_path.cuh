@@ -126,39 +126,56 @@ __device__ void add_below(WideNumber<Digits>& number, const std::uint32_t* base)
   }
 }
 
-/// Replaces the slot's elements, times 2^-scaled, by their prefixes, at full width. What is before
-/// the first is in the scratch digits and `flags`.
-template <class In, class Out>
-__device__ __noinline__ void write_segment_in_full(std::uint32_t slot, std::uint32_t flags,
-                                                   int scaled, const ScannedArray& array) {
+/// Replaces the slot's elements, times 2^-scaled, by their prefixes in units of 2^unit; tells
+/// whether they are right, else leaves the elements. What is before the first is in the scratch
+/// digits and `flags`, and, where there is `more`, less than a unit. At full width, digits are
+/// those of an ExactSum, which holds all.
+template <class In, class Out, class Rounding, int Digits>
+__device__ __noinline__ bool write_segment_in_digits(std::uint32_t slot, int unit, int scaled,
+                                                     std::uint32_t flags, bool more,
+                                                     const ScannedArray& array) {
   using Layout = SegmentLayout<In, Out>;
+  constexpr bool holds_all = Digits == full_width_digits;
+  if constexpr (holds_all) unit = least_unit;
   auto& memory = BlockMemoryOf<Layout>::own().segment[warp::index()];
-  WideNumber<full_width_digits> number{};
+  const int placed_unit = unit - Layout::Placed::shift - scaled;
+  WideNumber<Digits> number{};
+  bool left = false;
   // Adds an element; returns its flag.
   const auto add = [&](typename Layout::InBits bits) {
     const double value = Layout::Placed::of(bits);
     const std::uint32_t flag = non_finite_flag<In>(value);
-    number.add(flag == 0 ? value : 0.0, least_unit - Layout::Placed::shift - scaled);
+    number.add(flag == 0 ? value : 0.0, placed_unit);
     return flag;
   };
   std::uint32_t own_flags = 0;
-  for_each_in_slot<Layout>(memory.slot[slot],
-                           [&](typename Layout::InBits bits, int) { own_flags |= add(bits); });
+  for_each_in_slot<Layout>(memory.slot[slot], [&](typename Layout::InBits bits, int) {
+    if constexpr (!holds_all) left = left || has_bits_below(Layout::Placed::of(bits), placed_unit);
+    own_flags |= add(bits);
+  });
+  if (!holds_all && warp::any(left)) return false;
   add_below(number, memory.scratch_digits);
   flags |= flags_below(own_flags);
-  const OutputRounding<Out> rounding(array);
+  const Rounding rounding(array);
   LanePrefixes<Layout> prefixes;
   typename Layout::InBits bits_before{};
+  std::uint32_t least = ~0u;
   for_each_in_slot<Layout>(memory.slot[slot], [&](typename Layout::InBits bits, int k) {
     flags |= add(array.exclusive ? bits_before : bits);
     bits_before = bits;
     const double value = (flags & any_non_finite) != 0
                              ? non_finite_sum(flags)
-                             : number.rounded(rounding_towards<Out>, least_unit);
+                             : number.rounded(rounding_towards<Out>, unit, !holds_all && more);
+    least = min(least, magnitude_word(value));
     prefixes.element[k] = rounding.bits_of_any(value);
   });
+  // Prefixes of at least this many bits round alike, whatever is more.
+  constexpr int enough_bits = 56;
+  if (!holds_all && more && !warp::all(least >= power_word(max(unit + enough_bits, -1022))))
+    return false;
   __syncwarp();
   store_prefixes<Layout>(memory.slot[slot], prefixes);
+  return true;
 }
 
 /// Loads the slot's elements again, as the summer found them.
@@ -230,7 +247,8 @@ __device__ __noinline__ void write_segment_slow_path(const ScannedArray& array, 
   }
   before.store(memory.scratch_digits);
   __syncwarp();
-  write_segment_in_full<In, Out>(slot, flags, scaled, array);
+  write_segment_in_digits<In, Out, OutputRounding<Out>, full_width_digits>(slot, least_unit, scaled,
+                                                                           flags, false, array);
 }
 
 }  // namespace warpfold::cuda::kernels

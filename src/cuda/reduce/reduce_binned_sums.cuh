@@ -48,19 +48,12 @@ class BinnedSums : public SumsWithoutWindow<T> {
       if (has_tile) fast_.open(place_for(tile));
   }
 
-  template <class Take>
-  __device__ void take(Take take) {
-    take(*this);
-  }
-
   /// Adds a tile, but counts elements that are not finite. By all lanes of the warp.
-  __device__ void extract_outliers(Tile& tile, const ThreadShare<T>& share) {
+  __device__ void add(Tile& tile, const ThreadShare<T>& share) {
     if constexpr (has_fast)
       if (take_fast(tile)) return;
     bins_.take(tile, share);
   }
-
-  __device__ void add(const Tile&) {}
 
   __device__ void settle(const ThreadShare<T>& share) {
     bins_.settle(share);
@@ -69,7 +62,7 @@ class BinnedSums : public SumsWithoutWindow<T> {
   }
 
   /// Adds the sums to the block's. By all threads of the block.
-  __device__ void flush(Accumulator&) {
+  __device__ void flush() {
     if constexpr (has_fast) fast_.flush(bins_, block_);
     bins_.flush();
     __syncthreads();

@@ -11,10 +11,15 @@
 
 namespace warpfold::cuda::kernels {
 
-/// Bytes of a block's shared memory: what all GPUs have that run code for compute capability 7.x,
-/// and what those have that run code for later ones.
+/// Bytes of a block's shared memory: what kernels may use by default, what all GPUs have that run
+/// code for compute capability 7.x, and what those have that run code for later ones.
+inline constexpr int usual_shared_bytes = 48 << 10;
 inline constexpr int small_shared_bytes = 64 << 10;
 inline constexpr int large_shared_bytes = 96 << 10;
+
+/// The most of these before dynamic_shared(), which is aligned to 1024 bytes.
+inline constexpr int static_shared_bytes =
+    static_cast<int>((sizeof(BlockTotals) + sizeof(ReduceShare) + 1023) / 1024 * 1024);
 
 /// A thread's exact sums without FP64 arithmetic: integers in shared memory, one set for each 16
 /// binary orders. A set takes a significand times 2^0 to 2^15 of its unit. Where not all orders
@@ -27,48 +32,70 @@ class Bins {
   static constexpr int significand = Words::words == 2 ? 53 : 24;
   static constexpr int copies = needs.squares ? 8 : 16;
 
-  struct Nothing {};
   using FarSum = FarDigits<Words::fields, significand, copies>;
   using FarSquares =
       FarDigits<2 * Words::fields, 2 * significand, needs.squares ? copies / 2 : copies>;
-  template <bool Needed, class Part>
-  using If = std::conditional_t<Needed, Part, Nothing>;
 
-  struct Far {
+  static_assert(needs.squares || !needs.absolute);
+  /// Plain structs: where empty members are marked [[no_unique_address]], nvcc 13.0 may place the
+  /// elements of an array further apart than sizeof.
+  template <class OfSum, class OfMoments, class OfAll>
+  using ByNeeds = std::conditional_t<needs.absolute, OfAll,
+                                     std::conditional_t<needs.squares, OfMoments, OfSum>>;
+
+  struct FarOfSum {
     FarSum sum;
-    [[no_unique_address]] If<needs.absolute, FarSum> absolute;
-    [[no_unique_address]] If<needs.squares, FarSquares> squares;
     int first[reduce_warps];
   };
+  struct FarOfMoments {
+    FarSum sum;
+    FarSquares squares;
+    int first[reduce_warps];
+  };
+  struct FarOfAll {
+    FarSum sum;
+    FarSum absolute;
+    FarSquares squares;
+    int first[reduce_warps];
+  };
+  using Far = ByNeeds<FarOfSum, FarOfMoments, FarOfAll>;
 
-  struct AbsoluteRow {
+  struct RowOfSum {
     ElementSum<T> sum[reduce_threads];
   };
-  struct SquareRow {
-    Words64<Words::words> low[reduce_threads];
-    std::uint32_t top[reduce_threads];
+  struct RowOfMoments {
+    ElementSum<T> sum[reduce_threads];
+    Words64<Words::words> square[reduce_threads];
+    std::uint32_t square_top[reduce_threads];
+  };
+  struct RowOfAll {
+    ElementSum<T> sum[reduce_threads];
+    ElementSum<T> absolute[reduce_threads];
+    Words64<Words::words> square[reduce_threads];
+    std::uint32_t square_top[reduce_threads];
   };
   /// One bin of all threads.
-  struct Row {
-    ElementSum<T> sum[reduce_threads];
-    [[no_unique_address]] If<needs.absolute, AbsoluteRow> absolute;
-    [[no_unique_address]] If<needs.squares, SquareRow> squares;
-  };
+  using Row = ByNeeds<RowOfSum, RowOfMoments, RowOfAll>;
 
   static constexpr int all_bins = Words::fields / bin_orders;
-  static constexpr int room = (needs.squares ? SharedBytes : 48 << 10) -
-                              static_cast<int>(sizeof(BlockTotals) + sizeof(Far));
+  static constexpr int room = (needs.squares ? SharedBytes : usual_shared_bytes) -
+                              static_shared_bytes - static_cast<int>(sizeof(Far));
   static constexpr int most_bins = room / static_cast<int>(sizeof(Row));
   static constexpr int bins = most_bins < all_bins ? most_bins : all_bins;
   static constexpr bool all_orders = bins == all_bins;
   static constexpr int orders = bins * bin_orders;
   static constexpr int last_first = Words::non_finite_field - orders;
 
- public:
-  struct Shared {
+  struct Rows {
     Row bin[bins];
-    [[no_unique_address]] If<!all_orders, Far> far;
   };
+  struct RowsAndFar {
+    Row bin[bins];
+    Far far;
+  };
+
+ public:
+  using Shared = std::conditional_t<all_orders, Rows, RowsAndFar>;
 
   /// Tiles between two calls of settle(), so few that digits do not overflow.
   static constexpr std::uint32_t settle_tiles =
@@ -166,7 +193,7 @@ class Bins {
       const bool subnormal = Lowest && x.field() == 0;
       constexpr int doubling = Words::words == 1 ? 1 : 0;  // or else by the shift
       const std::uint32_t high =
-          subnormal ? x.magnitude() << doubling : significand_of<Words::fraction_bits>(x.high);
+          subnormal ? x.magnitude() << doubling : with_leading_bit<Words::fraction_bits>(x.high);
       const std::uint32_t shift = (above >> Words::fraction_bits) % bin_orders;
       add_to_bin(zero ? 0 : above >> (Words::fraction_bits + 4),
                  {zero ? 0 : high, x.low, subnormal && doubling == 0 ? 1 : shift,
@@ -179,7 +206,7 @@ class Bins {
     ElementSum<T> sum = own;
     sum.add(x, x.power());
     if constexpr (needs.absolute) {
-      ElementSum<T>& own_absolute = shared_.bin[b].absolute.sum[own_];
+      ElementSum<T>& own_absolute = shared_.bin[b].absolute[own_];
       ElementSum<T> absolute = own_absolute;
       absolute.add(x, x.magnitude_power());
       own_absolute = absolute;
@@ -193,14 +220,14 @@ class Bins {
   }
 
   __device__ SquareSum<T> squares_of(std::uint32_t b, std::uint32_t thread) const {
-    const Words64<Words::words> low = shared_.bin[b].squares.low[thread];
+    const Words64<Words::words> low = shared_.bin[b].square[thread];
     SquareSum<T> squares;
 #pragma unroll
     for (int k = 0; k < Words::words; ++k) {
       squares.word[2 * k] = static_cast<std::uint32_t>(low.word[k]);
       squares.word[2 * k + 1] = static_cast<std::uint32_t>(low.word[k] >> 32);
     }
-    squares.word[SquareSum<T>::words - 1] = shared_.bin[b].squares.top[thread];
+    squares.word[SquareSum<T>::words - 1] = shared_.bin[b].square_top[thread];
     return squares;
   }
 
@@ -210,8 +237,8 @@ class Bins {
     for (int k = 0; k < Words::words; ++k)
       low.word[k] = static_cast<std::int64_t>(std::uint64_t{squares.word[2 * k + 1]} << 32 |
                                               squares.word[2 * k]);
-    shared_.bin[b].squares.low[own_] = low;
-    shared_.bin[b].squares.top[own_] = squares.word[SquareSum<T>::words - 1];
+    shared_.bin[b].square[own_] = low;
+    shared_.bin[b].square_top[own_] = squares.word[SquareSum<T>::words - 1];
   }
 
   __device__ void clear() {
@@ -221,7 +248,7 @@ class Bins {
 
   __device__ void clear(int b) {
     shared_.bin[b].sum[own_] = {};
-    if constexpr (needs.absolute) shared_.bin[b].absolute.sum[own_] = {};
+    if constexpr (needs.absolute) shared_.bin[b].absolute[own_] = {};
     if constexpr (needs.squares) store_squares(static_cast<std::uint32_t>(b), {});
   }
 
@@ -287,7 +314,7 @@ class Bins {
     const bool subnormal = x.field() == 0;
     const int field = subnormal ? 1 : x.field();
     const std::uint32_t high =
-        subnormal ? x.magnitude() : significand_of<Words::fraction_bits>(x.high);
+        subnormal ? x.magnitude() : with_leading_bit<Words::fraction_bits>(x.high);
     const std::uint64_t magnitude = Words::words == 1 ? high : std::uint64_t{high} << 32 | x.low;
     shared_.far.sum.add(magnitude, field, x.high >> 31 != 0);
     if constexpr (needs.absolute) shared_.far.absolute.add(magnitude, field, false);
@@ -341,7 +368,7 @@ class Bins {
     const int exponent = exponent_of(first, b);
     add_rows(shared_.bin[b].sum, thread, end, exponent, block_.sum);
     if constexpr (needs.absolute)
-      add_rows(shared_.bin[b].absolute.sum, thread, end, exponent, block_.absolute);
+      add_rows(shared_.bin[b].absolute, thread, end, exponent, block_.absolute);
     if constexpr (needs.squares) {
       LaneSums sums[Words::words + 1];
 #pragma unroll 1

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "core/numeric/fixed_point.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/relaxed.cuh"
 #include "cuda/primitives/warp.cuh"
@@ -23,6 +25,14 @@ class AtomicLimbs {
  private:
   std::int64_t* limbs_;
 };
+
+/// Adds value * 2^exponent to a number that other threads add to at the same time.
+template <class Number>
+__device__ void add_scaled(std::int64_t value, int exponent, Number& number) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  Number::digits(ScaledInteger{value < 0 ? -bits : bits, exponent, value < 0},
+                 AtomicLimbs(number.limb));
+}
 
 inline constexpr int reduce_warps = reduce_threads / warp::lanes;
 
@@ -308,9 +318,15 @@ class BlockResult {
     return {taken(place, none.key), taken(place + 1, none.index), taken(place + 2, none.bits)};
   }
 
+  /// Returns a word that another block publishes, read as it is stored: in halves of 64 bits.
+  __device__ PublishedWord collected(unsigned block, unsigned place) const {
+    return std::bit_cast<PublishedWord>(
+        load_relaxed(reinterpret_cast<const ulonglong2*>(&share_.collected[block].word[place])));
+  }
+
   __device__ std::uint64_t awaited(unsigned block, unsigned place) const {
     PublishedWord word{};
-    while (!word.is_of(share_.epoch)) word = load_whole(&share_.collected[block].word[place]);
+    while (!word.is_of(share_.epoch)) word = collected(block, place);
     return word.value();
   }
 
@@ -326,7 +342,7 @@ class BlockResult {
       for (unsigned b = 0; b < max_collected_blocks - 1; ++b) {
         if (b >= others || words[b].is_of(share_.epoch)) continue;
         missing = true;
-        words[b] = load_whole(&share_.collected[b].word[place]);
+        words[b] = collected(b, place);
       }
     }
 #pragma unroll

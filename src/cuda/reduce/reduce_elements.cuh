@@ -144,6 +144,31 @@ struct ThreadTile {
   }
 };
 
+/// The extremes of a tile's magnitudes of 16 bits, zeros left out, in each half of the words. Keys
+/// are a magnitude with the sign bit set, less one: a zero's is the greatest signed number and less
+/// than all others as an unsigned one.
+struct PairKeys {
+  std::uint32_t maximum = 0;
+  std::uint32_t minimum = 0x7fff7fffu;
+};
+
+template <class T>
+__device__ PairKeys pair_keys(const ThreadTile<T>& tile) {
+  static_assert(sizeof(T) == 2);
+  PairKeys range;
+#pragma unroll
+  for (unsigned j = 0; j < ThreadTile<T>::vectors; ++j) {
+    const auto words = tile.vector[j].words();
+#pragma unroll
+    for (const std::uint32_t word : words.word) {
+      const std::uint32_t keys = (word | 0x80008000u) - 0x00010001u;
+      range.maximum = __vmaxu2(range.maximum, keys);
+      range.minimum = __vmins2(range.minimum, keys);
+    }
+  }
+  return range;
+}
+
 /// How the threads share the vectors: a block takes tiles of consecutive ones, each thread every
 /// reduce_threads-th of those, tile after tile in ascending order. The elements before and behind
 /// the vectors come last, one a thread: the first warp of the first block has those before, the
@@ -269,6 +294,7 @@ class ThreadShare {
 template <class T>
 struct SumsWithoutWindow {
   struct Shared {};
+  static constexpr bool has_windows = false;
 
   __device__ void open(const ThreadTile<T>&, bool) { __syncthreads(); }
   __device__ static constexpr bool too_narrow() { return false; }

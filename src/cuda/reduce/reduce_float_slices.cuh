@@ -209,27 +209,15 @@ class FloatSquareSlices {
                                      std::bit_cast<std::uint32_t>(bias));
   }
 
-  /// Tells whether all elements of bfloat16 are multiples of u below 2^22 u, by keys of two at a
-  /// time: the magnitude with the sign bit set, less one. So that of zero is the greatest signed
-  /// number, and below all others as an unsigned one.
+  /// Tells whether all elements of bfloat16 are multiples of u below 2^22 u.
   __device__ bool holds(const Tile& tile) const {
     constexpr int fraction = 7;
     const int least = unit_ - Words::exponent_above(0) + fraction + 1;  // field
     const int most = least + bits - 1 - fraction;
-    std::uint32_t maximum = 0;
-    std::uint32_t minimum = 0x7fff7fffu;
-#pragma unroll
-    for (unsigned j = 0; j < Tile::vectors; ++j) {
-      const auto words = tile.vector[j].words();
-#pragma unroll
-      for (const std::uint32_t word : words.word) {
-        const std::uint32_t keys = (word | 0x80008000u) - 0x00010001u;
-        maximum = __vmaxu2(maximum, keys);
-        minimum = __vmins2(minimum, keys);
-      }
-    }
-    const auto greatest = __vmaxu2(maximum, maximum >> 16) & 0xffffu;
-    const auto smallest = static_cast<std::int32_t>(__vmins2(minimum, minimum << 16)) >> 16;
+    const PairKeys keys = pair_keys(tile);
+    const auto greatest = __vmaxu2(keys.maximum, keys.maximum >> 16) & 0xffffu;
+    const auto smallest =
+        static_cast<std::int32_t>(__vmins2(keys.minimum, keys.minimum << 16)) >> 16;
     return greatest < 0x7fffu + (static_cast<std::uint32_t>(most) << fraction) &&
            smallest >= (least <= 1 ? 0 : least << fraction) - 0x8001;
   }

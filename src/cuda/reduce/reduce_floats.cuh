@@ -126,27 +126,10 @@ class SlicedSums {
     __syncwarp();
   }
 
-  /// Makes elements zero that the slices are not to take: those that are not finite are counted,
-  /// others wait outside. By all lanes of the warp.
-  __device__ void extract_outliers(ThreadTile<T>& tile, const ThreadShare<T>& share) {
-    const KeyRange range = key_range(tile);
-    if (!warp::any(!window_.holds(range))) return;
-    if (warp::any(range.maximum >= non_finite_key))
-      tile.keep(~count_non_finite(tile, share, block_));
-    if constexpr (has_outside) {
-      constexpr int many = warp::lanes * static_cast<int>(ThreadTile<T>::size) / 4;
-      std::uint32_t outside = outside_of(tile);
-      int through = warp::inclusive_scan(__popc(outside), warp::Plus{});
-      const int all = warp::shuffle(through, warp::lanes - 1);
-      if (all > many && may_move(tile.place) && reconsider(tile, all)) {
-        outside = outside_of(tile);
-        through = warp::inclusive_scan(__popc(outside), warp::Plus{});
-      }
-      memory_.far.take(tile, outside, through);
-    }
-  }
-
-  __device__ void add(const ThreadTile<T>& tile) {
+  /// Adds a tile's finite elements that the window holds. Others are counted or wait outside. By
+  /// all lanes of the warp.
+  __device__ void add(ThreadTile<T>& tile, const ThreadShare<T>& share) {
+    extract_outliers(tile, share);
     const auto elements = tile.elements();
 #pragma unroll
     for (unsigned i = 0; i < ThreadTile<T>::size; ++i)
@@ -202,6 +185,26 @@ class SlicedSums {
 
   /// As many as leave registers enough.
   static constexpr int unrolled_vectors = needs.squares ? 2 : 4;
+
+  /// Makes elements zero that the slices are not to take: those that are not finite are counted,
+  /// others wait outside. By all lanes of the warp.
+  __device__ void extract_outliers(ThreadTile<T>& tile, const ThreadShare<T>& share) {
+    const KeyRange range = key_range(tile);
+    if (!warp::any(!window_.holds(range))) return;
+    if (warp::any(range.maximum >= non_finite_key))
+      tile.keep(~count_non_finite(tile, share, block_));
+    if constexpr (has_outside) {
+      constexpr int many = warp::lanes * static_cast<int>(ThreadTile<T>::size) / 4;
+      std::uint32_t outside = outside_of(tile);
+      int through = warp::inclusive_scan(__popc(outside), warp::Plus{});
+      const int all = warp::shuffle(through, warp::lanes - 1);
+      if (all > many && may_move(tile.place) && reconsider(tile, all)) {
+        outside = outside_of(tile);
+        through = warp::inclusive_scan(__popc(outside), warp::Plus{});
+      }
+      memory_.far.take(tile, outside, through);
+    }
+  }
 
   __device__ std::uint32_t outside_of(const ThreadTile<T>& tile) const {
     std::uint32_t outside = 0;
@@ -316,6 +319,7 @@ class FloatSums {
 
  public:
   using Shared = FloatMemory<T>;
+  static constexpr bool has_windows = true;
 
   __device__ FloatSums(BlockTotals& block, Shared& shared)
       : block_(block), shared_(shared), sums_(block, own()) {
@@ -342,7 +346,7 @@ class FloatSums {
 
   /// Calls take(sums) with those that are to take all further tiles they can.
   template <class Take>
-  __device__ void take(Take take) {
+  __device__ void visit(Take take) {
     take(sums_);
     sums_.flush_other_windows(sums_.too_narrow() ? no_exponent : block_exponent());
     if constexpr (!std::is_same_v<Slices, WideSlices>) {
@@ -355,7 +359,7 @@ class FloatSums {
   }
 
   /// Adds the sums of warps to the block's. By all threads of the block.
-  __device__ void flush(Accumulator&) {
+  __device__ void flush() {
     __syncthreads();
     const int thread = static_cast<int>(threadIdx.x);
     const int group = thread / warp::lanes;

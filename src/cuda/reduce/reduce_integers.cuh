@@ -56,14 +56,7 @@ class IntegerSums : public SumsWithoutWindow<T> {
 
   __device__ IntegerSums(BlockTotals& block, SumsWithoutWindow<T>::Shared&) : block_(block) {}
 
-  template <class Take>
-  __device__ void take(Take take) {
-    take(*this);
-  }
-
-  __device__ void extract_outliers(const ThreadTile<T>&, const ThreadShare<T>&) {}
-
-  __device__ void add(const ThreadTile<T>& tile) {
+  __device__ void add(const ThreadTile<T>& tile, const ThreadShare<T>&) {
 #pragma unroll
     for (const Vector<T>& vector : tile.vector) add(vector);
   }
@@ -79,7 +72,7 @@ class IntegerSums : public SumsWithoutWindow<T> {
   }
 
   /// Adds the sums to the block's. By all threads of the block, after settle().
-  __device__ void flush(Accumulator&) {
+  __device__ void flush() {
     if constexpr (needs.sum) {
       const Signed sum = warp::reduce(sum_, warp::Plus{});
       if (warp::lane() == 0) {

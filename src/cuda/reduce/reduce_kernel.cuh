@@ -1,6 +1,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -27,9 +30,6 @@ struct MomentsReduce {
 };
 struct WholeReduce {
   static constexpr ReduceNeeds needs{true, true, true, true};
-};
-struct SelectedReduce {
-  static constexpr ReduceNeeds needs = needs_of_selected;
 };
 
 template <class Visitor>
@@ -95,11 +95,15 @@ class ThreadReduce {
     ThreadTile<T> next;
     share_.load(next);
     sums_.open(in_native_order(next), share_.has_tile());
-    sums_.take([&](auto& sums) { take_tiles(sums, next); });
+    const auto take = [&](auto& sums) { take_tiles(sums, next); };
+    if constexpr (Sums::has_windows)
+      sums_.visit(take);
+    else
+      take(sums_);
   }
 
   __device__ void flush() {
-    sums_.flush(share_.whole().totals->total);
+    sums_.flush();
     if constexpr (needs.extrema) {
       const BlockExtrema best = best_of_block(extrema_.in(share_), block_.warp_extrema);
       if (threadIdx.x == 0) share_.whole().block_extrema[blockIdx.x] = best;
@@ -118,8 +122,7 @@ class ThreadReduce {
       share_.locate(tile);
       share_.load(next);
       if constexpr (needs.extrema) extrema_.take(tile);
-      sums.extract_outliers(tile, share_);
-      sums.add(tile);
+      sums.add(tile, share_);
       if (share_.is_due(SomeSums::settle_tiles)) sums.settle(share_);
     }
     sums.settle(share_);
@@ -202,7 +205,7 @@ WARPFOLD_HD ReduceShare share_of(const ReduceArguments& arguments, std::uint64_t
 /// Reduces selected elements from the `first` on, at most `maximum`.
 template <class T, class Way>
 __global__ void __launch_bounds__(reduce_threads,
-                                  (blocks_per_multiprocessor<T, SelectedReduce::needs>()))
+                                  (blocks_per_multiprocessor<T, needs_of_selected>()))
     reduce_selected_kernel(const ReduceArguments arguments, std::uint64_t first,
                            std::uint64_t maximum) {
   __shared__ ReduceShare share;
@@ -212,24 +215,34 @@ __global__ void __launch_bounds__(reduce_threads,
                         std::min(maximum, selected - std::min(first, selected)));
   }
   __syncthreads();
-  reduce_share<T, SelectedReduce::needs, Way>(share);
+  reduce_share<T, needs_of_selected, Way>(share);
 }
 
-/// Returns a block's bytes of dynamic shared memory, which it lets the kernel have.
+/// Returns a block's bytes of dynamic shared memory, which it lets the kernel have. Asks the
+/// runtime once for each device; thread-safe.
 template <class T, ReduceNeeds needs, class Way, class Kernel>
 std::size_t shared_bytes(Kernel* kernel) {
-  constexpr const char* action = "preparing the reduction for this GPU";
-  constexpr std::size_t usual = (std::size_t{48} << 10) - sizeof(BlockTotals);
-  std::size_t bytes = sizeof(typename Sums<T, needs, Way, large_shared_bytes>::Shared);
-  if (bytes <= usual) return bytes;
-  cudaFuncAttributes attributes{};
-  check(cudaFuncGetAttributes(&attributes, kernel), action);
-  if (attributes.ptxVersion < 80)
-    bytes = sizeof(typename Sums<T, needs, Way, small_shared_bytes>::Shared);
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(bytes)),
-        action);
-  return bytes;
+  using Small = typename Sums<T, needs, Way, small_shared_bytes>::Shared;
+  using Large = typename Sums<T, needs, Way, large_shared_bytes>::Shared;
+  static_assert(static_shared_bytes + sizeof(Small) <= small_shared_bytes);
+  static_assert(static_shared_bytes + sizeof(Large) <= large_shared_bytes);
+  if constexpr (static_shared_bytes + sizeof(Large) <= usual_shared_bytes) {
+    static_assert(sizeof(Small) == sizeof(Large));
+    return sizeof(Large);
+  } else {
+    constexpr const char* action = "preparing the reduction for this GPU";
+    static std::array<std::atomic<std::size_t>, 64> prepared{};  // 0: not yet
+    const auto device = static_cast<std::size_t>(current_device());
+    if (device < prepared.size() && prepared[device] != 0) return prepared[device];
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), action);
+    const std::size_t bytes = attributes.ptxVersion < 80 ? sizeof(Small) : sizeof(Large);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(bytes)),
+          action);
+    if (device < prepared.size()) prepared[device] = bytes;
+    return bytes;
+  }
 }
 
 /// visit(kernel, bytes of dynamic shared memory) for these needs on the current device.
@@ -249,10 +262,10 @@ void reduce_elements(const ReduceArguments& arguments, cudaStream_t stream) {
   const auto blocks = static_cast<std::uint64_t>(arguments.blocks);
   const std::uint64_t maximum = max_block_elements * blocks;
   if (arguments.selected != nullptr) {
-    visit_way<T, SelectedReduce::needs>([&](auto way) {
+    visit_way<T, needs_of_selected>([&](auto way) {
       using Way = decltype(way);
       auto* const kernel = &reduce_selected_kernel<T, Way>;
-      const std::size_t bytes = shared_bytes<T, SelectedReduce::needs, Way>(kernel);
+      const std::size_t bytes = shared_bytes<T, needs_of_selected, Way>(kernel);
       if (arguments.count == 0) load_kernel(kernel);
       for (std::uint64_t first = 0; first < arguments.count; first += maximum)
         launch("starting the reduction on the GPU", kernel, {blocks, reduce_threads, stream, bytes},

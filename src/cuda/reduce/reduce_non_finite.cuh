@@ -59,20 +59,14 @@ class NonFiniteCounts : public SumsWithoutWindow<T> {
 
   __device__ NonFiniteCounts(BlockTotals& block, SumsWithoutWindow<T>::Shared&) : block_(block) {}
 
-  template <class Take>
-  __device__ void take(Take take) {
-    take(*this);
-  }
-
-  __device__ void extract_outliers(const ThreadTile<T>& tile, const ThreadShare<T>& share) {
+  __device__ void add(const ThreadTile<T>& tile, const ThreadShare<T>& share) {
     bool finite = true;
     for_words(tile, [&](const FloatWords<T>& x, unsigned) { finite &= x.is_finite(); });
     if (!finite) count_non_finite(tile, share, block_);
   }
 
-  __device__ void add(const ThreadTile<T>&) {}
   __device__ void settle(const ThreadShare<T>&) {}
-  __device__ void flush(Accumulator&) { __syncthreads(); }
+  __device__ void flush() { __syncthreads(); }
 
  private:
   BlockTotals& block_;

@@ -34,7 +34,7 @@ class OneBin {
     });
     if (outside != 0) return false;
     for_words(tile, [&](const Words& x, unsigned) {
-      const ShiftedElement<T> shifted{holds(x) ? significand_of<Words::fraction_bits>(x.high) : 0,
+      const ShiftedElement<T> shifted{holds(x) ? with_leading_bit<Words::fraction_bits>(x.high) : 0,
                                       x.low, (above(x) >> Words::fraction_bits) % bin_orders,
                                       static_cast<std::int32_t>(x.high) >> 31};
       sum_.add(shifted, shifted.power());

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/numeric/fixed_point.hpp"
+#include "cuda/primitives/leading_bit.cuh"
 #include "cuda/reduce/reduce_block.cuh"
 #include "cuda/reduce/reduce_float_words.cuh"
 
@@ -10,25 +10,6 @@ namespace warpfold::cuda::kernels {
 
 /// Binary orders that one bin of a thread collects.
 inline constexpr int bin_orders = 16;
-
-/// Adds value * 2^exponent to a number that other threads add to at the same time.
-template <class Number>
-__device__ void add_scaled(std::int64_t value, int exponent, Number& number) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  Number::digits(ScaledInteger{value < 0 ? -bits : bits, exponent, value < 0},
-                 AtomicLimbs(number.limb));
-}
-
-/// Adds the sum of all lanes' low + 2^32 high, times 2^exponent, to a number that other threads add
-/// to. By all lanes of the warp.
-template <class Number>
-__device__ void add_of_lanes(std::int64_t low, std::int64_t high, int exponent, Number& number) {
-  if (!warp::any((low | high) != 0)) return;
-  low = warp::reduce_xor(low, warp::Plus{});
-  high = warp::reduce_xor(high, warp::Plus{});
-  if (warp::lane() < 2)
-    add_scaled(warp::lane() == 0 ? low : high, exponent + 32 * warp::lane(), number);
-}
 
 /// The sums of lower and of upper words, so that neither overflows.
 struct LaneSums {
@@ -44,25 +25,13 @@ struct LaneSums {
   /// of the warp.
   template <class Number>
   __device__ void add_to(Number& number, int exponent) const {
-    add_of_lanes(low, high, exponent, number);
+    if (!warp::any((low | high) != 0)) return;
+    const std::int64_t lower = warp::reduce_xor(low, warp::Plus{});
+    const std::int64_t upper = warp::reduce_xor(high, warp::Plus{});
+    if (warp::lane() < 2)
+      add_scaled(warp::lane() == 0 ? lower : upper, exponent + 32 * warp::lane(), number);
   }
 };
-
-/// Returns the significand of a float, or the upper part of a double's, with its leading bit. As an
-/// instruction, which takes one constant: the other one stays in a register.
-template <int FractionBits>
-__device__ std::uint32_t significand_of(std::uint32_t word) {
-  constexpr std::uint32_t leading = 1u << FractionBits;
-#ifdef __CUDACC__
-  std::uint32_t significand;
-  asm("lop3.b32 %0, %1, %2, %3, 0xea;"
-      : "=r"(significand)
-      : "r"(word), "n"(leading - 1), "r"(leading));
-  return significand;
-#else
-  return (word & (leading - 1)) | leading;
-#endif
-}
 
 /// An element as sums take it: +-significand * 2^shift of some unit.
 template <class T>

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/numeric/fixed_point.hpp"
 #include "core/numeric/slices.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/reduce/reduce_block.cuh"
@@ -94,9 +93,9 @@ struct WarpSums {
 
 /// Adds what was gathered in a lane of a group to totals whose limbs other threads add to at the
 /// same time.
-template <class Slices, class Totals>
+template <class Slices>
 __device__ void add_part(std::int64_t part, int group, int lane, const SlicesPlace& place,
-                         Totals& to) {
+                         BlockTotals& to) {
   const bool is_high = lane >= WarpSums::group;
   const int i = group * WarpSums::group + lane % WarpSums::group;
   if (part == 0 || i >= Slices::sums || lane >= 2 * WarpSums::group) return;
@@ -104,13 +103,10 @@ __device__ void add_part(std::int64_t part, int group, int lane, const SlicesPla
   const int scale = power == Power::square ? 2 * place.scale : place.scale;
   const int exponent = Slices::unit(i, place.exponent) - scale + (Slices::twice(i) ? 1 : 0) +
                        (is_high ? WarpSums::low_bits : 0);
-  const auto bits = static_cast<std::uint64_t>(part);
-  const ScaledInteger value{part < 0 ? -bits : bits, exponent, part < 0};
   if (power == Power::square)
-    ExactSumOfSquares::digits(value, AtomicLimbs(to.squares.limb));
+    add_scaled(part, exponent, to.squares);
   else
-    ExactSum::digits(value,
-                     AtomicLimbs(power == Power::magnitude ? to.absolute.limb : to.sum.limb));
+    add_scaled(part, exponent, power == Power::magnitude ? to.absolute : to.sum);
 }
 
 /// Moves a warp's sums to the block's. By all lanes of the warp.

@@ -67,23 +67,11 @@ template <class T>
 __device__ KeyRange key_range(const ThreadTile<T>& tile) {
   KeyRange range;
   if constexpr (sizeof(T) == 2) {
-    // Two keys of 16 bits a word.
-    std::uint32_t maximum = 0;
-    std::uint32_t minimum = 0x7fff7fffu;
-#pragma unroll
-    for (unsigned j = 0; j < ThreadTile<T>::vectors; ++j) {
-      const auto words = tile.vector[j].words();
-#pragma unroll
-      for (const std::uint32_t word : words.word) {
-        const std::uint32_t keys = (word | 0x80008000u) - 0x00010001u;
-        maximum = __vmaxu2(maximum, keys);
-        minimum = __vmins2(minimum, keys);
-      }
-    }
-    range.take(maximum & 0xffff0000u);
-    range.take(maximum << 16);
-    range.take(minimum & 0xffff0000u);
-    range.take(minimum << 16);
+    const PairKeys pairs = pair_keys(tile);
+    range.take(pairs.maximum & 0xffff0000u);
+    range.take(pairs.maximum << 16);
+    range.take(pairs.minimum & 0xffff0000u);
+    range.take(pairs.minimum << 16);
   } else {
     const auto elements = tile.elements();
 #pragma unroll

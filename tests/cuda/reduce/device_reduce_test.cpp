@@ -215,76 +215,6 @@ INSTANTIATE_TEST_SUITE_P(Types, CudaDeviceReduceOfFloats,
                                            ElementType::f64),
                          type_name);
 
-class CudaReduceLimits : public GpuTest {
- protected:
-  void SetUp() override {
-    GpuTest::SetUp();
-    kernels::set_fp64_use(kernels::Fp64Use::never);
-  }
-  void TearDown() override { kernels::set_fp64_use(kernels::Fp64Use::by_device); }
-};
-
-/// Returns what one block makes of the elements.
-template <class T>
-Accumulator reduced_by_one_block(const std::vector<T>& elements, ReduceNeeds needs) {
-  const Stream stream;
-  const DeviceBuffer memory(elements.size() * sizeof(T));
-  copy_to_device(memory.data(), elements.data(), memory.size(), stream.get());
-  ReduceState state(1);
-  kernels::reduce({.elements = memory.data(),
-                   .count = elements.size(),
-                   .format = {element_type_of<T>(), native_byte_order},
-                   .needs = needs,
-                   .first_index = 0,
-                   .totals = state.totals(),
-                   .block_extrema = state.block_extrema(),
-                   .blocks = 1},
-                  stream.get());
-  auto total = downloaded_value<kernels::ReduceTotals>(state.totals(), stream.get()).total;
-  total.sum.normalize();
-  total.absolute.normalize();
-  total.squares.normalize();
-  return total;
-}
-
-template <class T>
-Accumulator sums_of(const std::vector<T>& elements) {
-  Accumulator expected = Accumulator::empty();
-  for (const T element : elements) {
-    const double x = widened(element);
-    expected.sum.add(x);
-    expected.absolute.add(std::fabs(x));
-    expected.squares.add_square(x);
-  }
-  expected.sum.normalize();
-  expected.absolute.normalize();
-  expected.squares.normalize();
-  return expected;
-}
-
-void expect_sums(const Accumulator& actual, const Accumulator& expected, ReduceNeeds needs,
-                 const std::string& what) {
-  EXPECT_EQ(limbs_of(actual.sum), limbs_of(expected.sum)) << what;
-  if (needs.absolute) {
-    EXPECT_EQ(limbs_of(actual.absolute), limbs_of(expected.absolute)) << what;
-  }
-  if (needs.squares) {
-    EXPECT_EQ(limbs_of(actual.squares), limbs_of(expected.squares)) << what;
-  }
-}
-
-TEST_F(CudaReduceLimits, DigitsOfABlockAreMovedBeforeTheyOverflow) {
-  // A tile of both magnitudes keeps the bins where they are for 32 tiles that they do not hold.
-  constexpr std::size_t tile = 256 * 8;
-  const double subnormal = std::bit_cast<double>((std::uint64_t{1} << 52) - 1);
-  std::vector<double> elements(tile * (256 + 256 + 12) + 3, subnormal);
-  for (std::size_t i = 0; i < elements.size(); ++i)
-    if (i / tile % 33 == 0 && i % 4 != 0) elements[i] = 1;
-  const Accumulator expected = sums_of(elements);
-  for (const ReduceNeeds& needs : {sum_only, moments, everything})
-    expect_sums(reduced_by_one_block(elements, needs), expected, needs, "digits");
-}
-
 using CudaLongReduce = GpuTest;
 
 /// `count` bytes of `value`, but the last, which is `last`; aligned to a byte only.
@@ -313,43 +243,6 @@ TEST_F(CudaLongReduce, CountsBeyond32Bits) {
   expect_bytes_reduce((std::uint64_t{1} << 27) + 3, 255, 255);
   expect_bytes_reduce((std::uint64_t{1} << 32) + 12345, 255, 255);
   expect_bytes_reduce((std::uint64_t{1} << 32) + 12345, 7, 200);
-}
-
-/// Elements a and b in turn, as many as overflow what a thread does not move in time.
-template <class T>
-void expect_no_overflow(T a, T b) {
-  constexpr std::size_t count = std::size_t{1} << 27;
-  std::vector<T> elements(count, a);
-  for (std::size_t i = 1; i < count; i += 2) elements[i] = b;
-  Accumulator expected = sums_of(std::vector<T>{a, b});
-  for (std::size_t n = 2; n < count; n *= 2) {
-    const Accumulator half = expected;
-    expected.sum.add(half.sum);
-    expected.absolute.add(half.absolute);
-    expected.squares.add(half.squares);
-    expected.normalize();
-  }
-  for (const ReduceNeeds& needs : {sum_only, moments, everything})
-    expect_sums(reduced_by_one_block(elements, needs), expected, needs,
-                std::to_string(widened(a)) + " and " + std::to_string(widened(b)));
-}
-
-template <class T>
-void expect_no_overflow_of_greatest_significands() {
-  const T one = element_of<T>(1.0);
-  const T below = std::bit_cast<T>(static_cast<Word<T>>(std::bit_cast<Word<T>>(one) - 1));
-  const T negative = negative_of(below);
-  const T far = element_of<T>(widened(below) * (std::is_same_v<T, Float16> ? 0x1p15 : 0x1p39));
-  expect_no_overflow(below, below);
-  expect_no_overflow(negative, negative);
-  expect_no_overflow(below, far);
-}
-
-TEST_F(CudaReduceLimits, LongSumsOfThreadsAreMovedBeforeTheyOverflow) {
-  expect_no_overflow_of_greatest_significands<double>();
-  expect_no_overflow_of_greatest_significands<float>();
-  expect_no_overflow_of_greatest_significands<Float16>();
-  expect_no_overflow_of_greatest_significands<BFloat16>();
 }
 
 TEST_F(CudaLongReduce, TakesWhatOneLaunchCannot) {
