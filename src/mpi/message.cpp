@@ -60,21 +60,22 @@ void exchange(std::span<const std::vector<std::span<const std::byte>>> messages,
   for (std::size_t step = 1; step < ranks; ++step) {
     const std::size_t to = (own + step) % ranks;
     const std::size_t from = (own + ranks - step) % ranks;
-    for (std::size_t i = 0; i < std::max(sent[to], arriving[from]); ++i) {
-      const bool sends = i < sent[to];
-      const bool receives = i < arriving[from];
-      const auto message = sends ? messages[to][i] : std::span<const std::byte>();
+    std::vector<MPI_Request> sends(sent[to], MPI_REQUEST_NULL);
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      check(MPI_Isend(messages[to][i].data(), static_cast<int>(messages[to][i].size()), MPI_BYTE,
+                      static_cast<int>(to), tag::bytes, communicator.get(), &sends[i]),
+            "MPI_Isend");
+    for (std::size_t i = 0; i < arriving[from]; ++i) {
       MPI_Status status;
-      check(MPI_Sendrecv(message.data(), static_cast<int>(message.size()), MPI_BYTE,
-                         sends ? static_cast<int>(to) : MPI_PROC_NULL, tag::bytes, bytes.data(),
-                         static_cast<int>(max_bytes), MPI_BYTE,
-                         receives ? static_cast<int>(from) : MPI_PROC_NULL, tag::bytes,
-                         communicator.get(), &status),
-            "MPI_Sendrecv");
       int count = 0;
+      check(MPI_Recv(bytes.data(), static_cast<int>(max_bytes), MPI_BYTE, static_cast<int>(from),
+                     tag::bytes, communicator.get(), &status),
+            "MPI_Recv");
       check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
-      if (receives) take(std::span(bytes).first(static_cast<std::size_t>(count)));
+      take(std::span(bytes).first(static_cast<std::size_t>(count)));
     }
+    check(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE),
+          "MPI_Waitall");
   }
 }
 

@@ -8,7 +8,6 @@
 #include "core/layout/partition.hpp"
 #include "cpu/machine/host_memory.hpp"
 #include "io/output/output.hpp"
-#include "pipeline/output/chunk_store.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/run/collective.hpp"
 #include "pipeline/run/stage_timings.hpp"
@@ -31,6 +30,11 @@ constexpr std::uint64_t batches_per_thread = 2;
 constexpr std::chrono::milliseconds patience{5};
 constexpr std::chrono::microseconds address_patience{50};
 
+/// Small chunks are made several at a time, of about so many bytes, but so that every rank makes
+/// some.
+constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t least_batches = 8;
+
 int threads_within_memory(const PackJob& job) {
   const std::uint64_t thread_bytes =
       chunks_in_memory_per_thread * job.grid().chunk_elements() * job.element_bytes;
@@ -39,13 +43,23 @@ int threads_within_memory(const PackJob& job) {
       std::clamp<std::uint64_t>(chunk_memory(job.threads) / thread_bytes, 1, threads));
 }
 
-/// Returns stretches in which each rank has one batch.
-Stretches stretches_of(const ChunkTurns& turns, int threads) {
+/// Returns stretches in which each rank has one batch, or the chunks of a turn.
+Stretches stretches_of(const PackJob& job, int threads, int ranks) {
+  const ChunkGrid grid = job.grid();
+  const std::uint64_t chunks = grid.chunks();
+  const auto parts = static_cast<std::uint64_t>(ranks);
+  const std::uint64_t for_all = chunks / (parts * least_batches);
+  const std::uint64_t fitting = batch_bytes / (grid.chunk_elements() * job.element_bytes);
   Stretches stretches;
-  stretches.count = turns.rounds();
-  stretches.run = [turns](std::uint64_t stretch, int rank) { return turns.run(stretch, rank); };
+  stretches.batch_chunks = std::max<std::uint64_t>(1, std::min(fitting, for_all));
+  const std::uint64_t turn = job.turn_chunks > 0 ? job.turn_chunks : stretches.batch_chunks;
+  stretches.count = ceil_div(chunks, parts * turn);
+  stretches.run = [=](std::uint64_t stretch, int rank) {
+    const std::uint64_t first =
+        std::min((stretch * parts + static_cast<std::uint64_t>(rank)) * turn, chunks);
+    return ChunkRun{first, std::min(turn, chunks - first)};
+  };
   stretches.in_memory = batches_per_thread * static_cast<std::uint64_t>(threads);
-  stretches.batch_chunks = turns.batch;
   stretches.supplied = stretches.count;
   return stretches;
 }
@@ -265,9 +279,8 @@ std::vector<StageTiming> pack_chunks(const PackJob& job, ProgressMonitor& monito
   run_on_all(communicator, [&] {
     const ChunkGrid grid = job.grid();
     monitor.start_pass(grid.chunks() * grid.chunk_elements() * job.element_bytes);
-    const ChunkTurns turns = turns_of(grid, job.element_bytes, communicator.size());
-    packer.emplace(job, stretches_of(turns, threads_within_memory(job)), monitor.stages(),
-                   communicator);
+    packer.emplace(job, stretches_of(job, threads_within_memory(job), communicator.size()),
+                   monitor.stages(), communicator);
   });
   std::exception_ptr failure;
   while (!packer->over()) {

@@ -45,6 +45,7 @@ struct PackJob {
   std::string source_stage;                    ///< for reports; empty: a part of compressing
   int threads = 1;                             ///< threads of this rank
   std::size_t dataset = 0;                     ///< number among the staged ones
+  std::uint64_t turn_chunks = 0;               ///< of a rank in a stretch; 0: a batch
 
   ChunkGrid grid() const { return grid_of(shape, storage); }
 };
@@ -152,8 +153,8 @@ class ChunkPacker {
   std::optional<WorkerThreads> workers_;
 };
 
-/// Packs chunks whose elements are there, in stretches of a batch a rank. Collective; returns this
-/// rank's timings. Throws the same Error on every rank.
+/// Packs chunks whose elements are there, in stretches in which each rank has its turn. Collective;
+/// returns this rank's timings. Throws the same Error on every rank.
 std::vector<StageTiming> pack_chunks(const PackJob& job, ProgressMonitor& monitor,
                                      const mpi::Communicator& communicator);
 

@@ -8,11 +8,6 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// Small chunks are packed several at a time, of about so many bytes, but so that every rank packs
-/// some.
-constexpr std::uint64_t batch_bytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t least_batches = 8;
-
 /// Precedes elements in a message.
 struct ElementsHead {
   std::uint64_t byte;   ///< place in the dataset
@@ -20,31 +15,17 @@ struct ElementsHead {
 };
 
 /// Whole elements fit: their sizes divide this and that of a head.
-constexpr std::size_t message_bytes = std::size_t{1} << 17;
+constexpr std::size_t message_bytes = std::size_t{1} << 16;
 
 }  // namespace
 
-ChunkRun ChunkTurns::run(std::uint64_t round, int rank) const {
-  const std::uint64_t first =
-      std::min((round * ranks + static_cast<std::uint64_t>(rank)) * batch, chunks);
-  return {first, std::min(batch, chunks - first)};
-}
-
-ChunkTurns turns_of(const ChunkGrid& grid, std::size_t element_bytes, int ranks) {
-  const std::uint64_t chunks = grid.chunks();
-  const auto parts = static_cast<std::uint64_t>(ranks);
-  const std::uint64_t for_all = chunks / (parts * least_batches);
-  const std::uint64_t fitting = batch_bytes / (grid.chunk_elements() * element_bytes);
-  return {chunks, std::max<std::uint64_t>(1, std::min(fitting, for_all)), parts};
-}
-
-ChunkStore::ChunkStore(const ChunkGrid& grid, std::size_t element_bytes, const ChunkTurns& turns,
+ChunkStore::ChunkStore(const ChunkGrid& grid, std::size_t element_bytes,
                        const mpi::Communicator& communicator)
     : grid_(grid),
       element_bytes_(element_bytes),
-      turns_(turns),
+      share_(share(grid, communicator)),
       communicator_(communicator),
-      chunks_(turns.slots() * grid.chunk_elements() * element_bytes),
+      chunks_(share_ * grid.chunk_elements() * element_bytes),
       outboxes_(static_cast<std::size_t>(communicator.size())),
       writer_([this](std::uint64_t byte, std::span<const std::byte> elements) {
         write(byte, elements);
@@ -69,8 +50,8 @@ ChunkStore::Place ChunkStore::place_of(std::uint64_t index) const {
 }
 
 std::byte* ChunkStore::memory_at(const Place& place) const {
-  const std::uint64_t slot = turns_.slot(place.chunk);
-  return &chunks_.span()[(slot * grid_.chunk_elements() + place.element) * element_bytes_];
+  return &chunks_.span()[(place.chunk % share_ * grid_.chunk_elements() + place.element) *
+                         element_bytes_];
 }
 
 void ChunkStore::write(std::uint64_t byte, std::span<const std::byte> elements) {
@@ -78,11 +59,11 @@ void ChunkStore::write(std::uint64_t byte, std::span<const std::byte> elements) 
     const Place place = place_of(byte / element_bytes_);
     const auto row =
         elements.first(std::min<std::uint64_t>(elements.size(), place.adjacent * element_bytes_));
-    const int owner = turns_.owner(place.chunk);
-    if (owner == communicator_.rank())
+    const auto owner = static_cast<std::size_t>(place.chunk / share_);
+    if (owner == static_cast<std::size_t>(communicator_.rank()))
       std::memcpy(memory_at(place), row.data(), row.size());
     else
-      outboxes_[static_cast<std::size_t>(owner)].put(byte, row);
+      outboxes_[owner].put(byte, row);
     byte += row.size();
     elements = elements.subspan(row.size());
   }

@@ -17,39 +17,20 @@
 
 namespace warpfold::pipeline {
 
-/// Ranks own chunks in turns, a batch each: round after round, in rank order.
-struct ChunkTurns {
-  std::uint64_t chunks = 0;
-  std::uint64_t batch = 1;
-  std::uint64_t ranks = 1;
-
-  std::uint64_t rounds() const { return ceil_div(chunks, batch * ranks); }
-
-  /// Returns the chunks of a rank in a round, by number.
-  ChunkRun run(std::uint64_t round, int rank) const;
-
-  /// Returns the rank that owns a chunk, and the chunk's number among that rank's.
-  int owner(std::uint64_t chunk) const { return static_cast<int>(chunk / batch % ranks); }
-  std::uint64_t slot(std::uint64_t chunk) const {
-    return chunk / (batch * ranks) * batch + chunk % batch;
-  }
-
-  /// Returns no fewer chunks than any rank owns.
-  std::uint64_t slots() const { return rounds() * batch; }
-};
-
-/// Returns the turns in which ranks pack the chunks of an output.
-ChunkTurns turns_of(const ChunkGrid& grid, std::size_t element_bytes, int ranks);
-
-/// A chunk store holds the elements of a dataset in memory, distributed among the ranks by chunks.
-/// Any rank writes any elements; exchange() sends them to the owners of their chunks.
+/// A chunk store holds the elements of a dataset in memory. Each rank owns equally many chunks, in
+/// rank order. Any rank writes any elements; exchange() sends them to the owners of their chunks.
 class ChunkStore {
  public:
   /// Throws std::bad_alloc.
-  ChunkStore(const ChunkGrid& grid, std::size_t element_bytes, const ChunkTurns& turns,
+  ChunkStore(const ChunkGrid& grid, std::size_t element_bytes,
              const mpi::Communicator& communicator);
   ChunkStore(const ChunkStore&) = delete;
   ChunkStore& operator=(const ChunkStore&) = delete;
+
+  /// Returns how many chunks of a grid a rank owns; the last ranks may own fewer.
+  static std::uint64_t share(const ChunkGrid& grid, const mpi::Communicator& communicator) {
+    return ceil_div(grid.chunks(), static_cast<std::uint64_t>(communicator.size()));
+  }
 
   /// Returns where this rank writes elements. All ranks together write each one once.
   io::ContiguousWriter& writer() { return writer_; }
@@ -94,7 +75,7 @@ class ChunkStore {
 
   ChunkGrid grid_;
   std::size_t element_bytes_;
-  ChunkTurns turns_;
+  std::uint64_t share_;
   const mpi::Communicator& communicator_;
   cpu::PageBuffer chunks_;  ///< chunks of this rank, whole ones
   std::vector<Outbox> outboxes_;

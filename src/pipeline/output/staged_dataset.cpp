@@ -174,17 +174,18 @@ ChunkGrid ArrayOutput::grid(std::size_t dataset) const {
   return chunk_grid(all, all);
 }
 
-ChunkTurns ArrayOutput::turns(std::size_t dataset) const {
-  return turns_of(grid(dataset), element_bytes(dataset), run_.communicator.size());
-}
-
-/// Returns no less than a rank has in memory of the datasets: chunks, and what it sends to others.
+/// Returns how much memory a rank needs for the datasets: for its chunks and, if there are other
+/// ranks, for compressed chunks and for elements to be sent.
 std::uint64_t ArrayOutput::memory_bytes() const {
-  const auto ranks = static_cast<std::uint64_t>(run_.communicator.size());
-  const std::uint64_t sent = ranks == 1 ? 0 : mine_.value_or(ceil_div(elements(), ranks));
+  const mpi::Communicator& communicator = run_.communicator;
+  const auto ranks = static_cast<std::uint64_t>(communicator.size());
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i <= spec_.others.size(); ++i)
-    bytes += element_bytes(i) * (turns(i).slots() * grid(i).chunk_elements() + sent);
+  for (std::size_t i = 0; i <= spec_.others.size(); ++i) {
+    const ChunkGrid chunks = grid(i);
+    std::uint64_t held = ChunkStore::share(chunks, communicator) * chunks.chunk_elements();
+    if (ranks > 1) held += held + mine_.value_or(ceil_div(elements(), ranks));
+    bytes += held * element_bytes(i);
+  }
   return bytes;
 }
 
@@ -198,7 +199,7 @@ void ArrayOutput::make_room() {
   }
   run_on_all(communicator, [&] {
     for (std::size_t i = 0; i <= spec_.others.size(); ++i)
-      stores_.emplace_back(grid(i), element_bytes(i), turns(i), communicator);
+      stores_.emplace_back(grid(i), element_bytes(i), communicator);
   });
 }
 
@@ -250,9 +251,13 @@ std::vector<StageTiming> ArrayOutput::pack(std::size_t dataset) {
       reader->read(range.first * size, out);
     };
   };
-  return pack_chunks({*staged_, spec.shape, spec.storage, size, make_source,
-                      contiguous_ ? stage::read_back : "", run_.place.threads, dataset},
-                     run_.monitor, run_.communicator);
+  PackJob job{*staged_,    spec.shape, spec.storage,       size,
+              make_source, {},         run_.place.threads, dataset};
+  if (contiguous_)
+    job.source_stage = stage::read_back;
+  else if (run_.communicator.size() > 1)
+    job.turn_chunks = ChunkStore::share(job.grid(), run_.communicator);
+  return pack_chunks(job, run_.monitor, run_.communicator);
 }
 
 }  // namespace warpfold::pipeline

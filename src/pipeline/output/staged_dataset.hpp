@@ -153,7 +153,6 @@ class ArrayOutput {
     return size_of(spec_.dataset_at(dataset).format.type);
   }
   ChunkGrid grid(std::size_t dataset) const;
-  ChunkTurns turns(std::size_t dataset) const;
   std::uint64_t memory_bytes() const;
   void make_room();
   std::vector<StageTiming> pack(std::size_t dataset);
