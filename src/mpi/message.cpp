@@ -9,6 +9,9 @@ namespace {
 /// Well within what an int counts.
 constexpr std::size_t max_piece_bytes = std::size_t{1} << 30;
 
+/// Messages to a rank that are under way at once.
+constexpr std::size_t max_sends = 64;
+
 using Head = std::array<std::uint64_t, 2>;  ///< label, bytes
 
 /// Calls body(first byte, bytes) for the pieces of a message.
@@ -17,6 +20,17 @@ void for_each_piece(std::size_t bytes, Body&& body) {
   for (std::size_t first = 0; first < bytes; first += max_piece_bytes) {
     body(first, static_cast<int>(std::min(max_piece_bytes, bytes - first)));
   }
+}
+
+/// Receives a message that fits into `bytes`; returns its size.
+std::size_t receive_within(std::span<std::byte> bytes, const Communicator& communicator, int from) {
+  MPI_Status status;
+  int count = 0;
+  check(MPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, tag::bytes,
+                 communicator.get(), &status),
+        "MPI_Recv");
+  check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
+  return static_cast<std::size_t>(count);
 }
 
 }  // namespace
@@ -60,22 +74,18 @@ void exchange(std::span<const std::vector<std::span<const std::byte>>> messages,
   for (std::size_t step = 1; step < ranks; ++step) {
     const std::size_t to = (own + step) % ranks;
     const std::size_t from = (own + ranks - step) % ranks;
-    std::vector<MPI_Request> sends(sent[to], MPI_REQUEST_NULL);
-    for (std::size_t i = 0; i < sends.size(); ++i)
-      check(MPI_Isend(messages[to][i].data(), static_cast<int>(messages[to][i].size()), MPI_BYTE,
-                      static_cast<int>(to), tag::bytes, communicator.get(), &sends[i]),
+    for (std::size_t first = 0; first < std::max(sent[to], arriving[from]); first += max_sends) {
+      std::vector<MPI_Request> sends;
+      for (std::size_t i = first; i < std::min(first + max_sends, sent[to]); ++i)
+        check(
+            MPI_Isend(messages[to][i].data(), static_cast<int>(messages[to][i].size()), MPI_BYTE,
+                      static_cast<int>(to), tag::bytes, communicator.get(), &sends.emplace_back()),
             "MPI_Isend");
-    for (std::size_t i = 0; i < arriving[from]; ++i) {
-      MPI_Status status;
-      int count = 0;
-      check(MPI_Recv(bytes.data(), static_cast<int>(max_bytes), MPI_BYTE, static_cast<int>(from),
-                     tag::bytes, communicator.get(), &status),
-            "MPI_Recv");
-      check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count");
-      take(std::span(bytes).first(static_cast<std::size_t>(count)));
+      for (std::size_t i = first; i < std::min(first + max_sends, arriving[from]); ++i)
+        take(std::span(bytes).first(receive_within(bytes, communicator, static_cast<int>(from))));
+      check(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE),
+            "MPI_Waitall");
     }
-    check(MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE),
-          "MPI_Waitall");
   }
 }
 

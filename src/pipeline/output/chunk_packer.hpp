@@ -45,7 +45,7 @@ struct PackJob {
   std::string source_stage;                    ///< for reports; empty: a part of compressing
   int threads = 1;                             ///< threads of this rank
   std::size_t dataset = 0;                     ///< number among the staged ones
-  std::uint64_t turn_chunks = 0;               ///< of a rank in a stretch; 0: a batch
+  std::uint64_t turn_chunks = 0;               ///< chunks of a rank in a stretch; 0: a batch
 
   ChunkGrid grid() const { return grid_of(shape, storage); }
 };

@@ -10,8 +10,8 @@ namespace {
 
 /// Precedes elements in a message.
 struct ElementsHead {
-  std::uint64_t byte;   ///< place in the dataset
-  std::uint64_t bytes;  ///< that follow
+  std::uint64_t byte;   ///< place in the owner's memory
+  std::uint64_t bytes;  ///< number of bytes that follow
 };
 
 /// Whole elements fit: their sizes divide this and that of a head.
@@ -49,9 +49,8 @@ ChunkStore::Place ChunkStore::place_of(std::uint64_t index) const {
   return place;
 }
 
-std::byte* ChunkStore::memory_at(const Place& place) const {
-  return &chunks_.span()[(place.chunk % share_ * grid_.chunk_elements() + place.element) *
-                         element_bytes_];
+std::uint64_t ChunkStore::byte_of(const Place& place) const {
+  return (place.chunk % share_ * grid_.chunk_elements() + place.element) * element_bytes_;
 }
 
 void ChunkStore::write(std::uint64_t byte, std::span<const std::byte> elements) {
@@ -61,16 +60,16 @@ void ChunkStore::write(std::uint64_t byte, std::span<const std::byte> elements) 
         elements.first(std::min<std::uint64_t>(elements.size(), place.adjacent * element_bytes_));
     const auto owner = static_cast<std::size_t>(place.chunk / share_);
     if (owner == static_cast<std::size_t>(communicator_.rank()))
-      std::memcpy(memory_at(place), row.data(), row.size());
+      std::memcpy(&chunks_.span()[byte_of(place)], row.data(), row.size());
     else
-      outboxes_[owner].put(byte, row);
+      outboxes_[owner].put(byte_of(place), row);
     byte += row.size();
     elements = elements.subspan(row.size());
   }
 }
 
 void ChunkStore::read(ElementRange range, std::span<std::byte> out) const {
-  std::memcpy(out.data(), memory_at(place_of(range.first)), out.size());
+  std::memcpy(out.data(), &chunks_.span()[byte_of(place_of(range.first))], out.size());
 }
 
 void ChunkStore::exchange() {
@@ -85,7 +84,7 @@ void ChunkStore::take(std::span<const std::byte> message) {
   while (!message.empty()) {
     ElementsHead head{};
     std::memcpy(&head, message.data(), sizeof(head));
-    write(head.byte, message.subspan(sizeof(head), head.bytes));
+    std::memcpy(&chunks_.span()[head.byte], &message[sizeof(head)], head.bytes);
     message = message.subspan(sizeof(head) + head.bytes);
   }
 }

@@ -57,7 +57,7 @@ class ChunkStore {
   /// Messages to one rank. Thread-safe.
   class Outbox {
    public:
-    /// Adds elements, whose first byte is at `byte` of the dataset.
+    /// Adds elements, whose first byte is at `byte` of the owner's memory.
     void put(std::uint64_t byte, std::span<const std::byte> elements);
 
     /// Returns the messages, which no thread adds to any more.
@@ -69,7 +69,7 @@ class ChunkStore {
   };
 
   Place place_of(std::uint64_t index) const;
-  std::byte* memory_at(const Place& place) const;
+  std::uint64_t byte_of(const Place& place) const;  ///< in the owner's memory
   void write(std::uint64_t byte, std::span<const std::byte> elements);
   void take(std::span<const std::byte> message);
 
