@@ -9,10 +9,20 @@ is the cost of the call.
 
 import argparse
 import math
+import sys
 import timeit
 
-import numpy as np
-import warpfold
+import measuring
+
+measuring.require("numpy")
+
+import numpy as np  # noqa: E402
+
+try:
+    import warpfold
+except ImportError:
+    sys.exit("python_calls.py: error: cannot run: this Python lacks warpfold. "
+             "Run 'pip install ./src/python'.")
 
 
 def calls_on(values):

@@ -147,13 +147,13 @@ __device__ __forceinline__ void scan_tiles_of_block(const ExactScanParameters& s
     resolve_tile_prefixes<typename Layout::Size>(scan.ring, scan.carry, scan.array.end);
 }
 
-/// A kernel of one arithmetic; for architectures without a device for it there is no code, which
-/// resident_scan() tells.
+/// A kernel of one arithmetic. It has no code for architectures whose GPUs prefer the other one;
+/// resident_scan() says so.
 template <class In, class Out, class Arithmetic>
 __global__ void __launch_bounds__(max_block_threads, 1)
     exact_scan_kernel(const __grid_constant__ ExactScanParameters scan) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (__CUDA_ARCH__ >= Arithmetic::least_architecture)
+  if constexpr (Arithmetic::has_code(__CUDA_ARCH__))
     scan_tiles_of_block<In, Out, Arithmetic>(scan);
   else
     __trap();
@@ -200,7 +200,7 @@ struct ExactLaunch {
   /// Returns no blocks if the kernel that the device runs has no code.
   static ResidentExactScan resident_scan() {
     const int architecture = compiled_architecture();
-    if (architecture < Arithmetic::least_architecture) return {};
+    if (!Arithmetic::has_code(architecture)) return {};
     const auto shared =
         static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     int warps = max_segment_warps;
@@ -328,9 +328,21 @@ struct ExactScanBy {
   }
 };
 
-/// Oldest architecture with code by integers: not V100's, whose FP64 is fast, as the code takes a
-/// minute to compile.
-inline constexpr int least_integer_architecture = 750;
+/// Whether GPUs that run code of an architecture (as __CUDA_ARCH__) may have many FP64 units, or
+/// few. Those that run code for 8.0 or 10.0 have either. The scan by one arithmetic takes a minute
+/// to compile: only tests need both for all architectures.
+constexpr bool may_have_many_fp64_units(int architecture) {
+  return architecture < 750 || architecture == 800 || architecture == 900 || architecture == 1000;
+}
+constexpr bool may_have_few_fp64_units(int architecture) {
+  return architecture >= 750 && architecture != 900;
+}
+
+#ifdef WARPFOLD_BOTH_ARITHMETICS
+inline constexpr bool compiles_both_arithmetics = true;
+#else
+inline constexpr bool compiles_both_arithmetics = false;
+#endif
 
 /// The functions of ExactScanBy without FP64 arithmetic. There are no resident blocks where the
 /// current device has no code for it.

@@ -11,7 +11,9 @@
 namespace warpfold::cuda::kernels {
 
 struct DoubleArithmetic {
-  static constexpr int least_architecture = 700;
+  static constexpr bool has_code(int architecture) {
+    return compiles_both_arithmetics || may_have_many_fp64_units(architecture);
+  }
   template <class In, class Out>
   using Summer = SegmentSummer<In, Out>;
   template <class In, class Out>
@@ -20,25 +22,37 @@ struct DoubleArithmetic {
 
 namespace {
 
-/// Whether the current device has so little FP64 that integers are faster, or WARPFOLD_EXACT_SCAN
-/// asks for them.
-bool prefers_integers() {
+/// Returns the arithmetic that WARPFOLD_EXACT_SCAN asks for, empty if it doesn't.
+std::string_view chosen_arithmetic() {
   const char* const value = std::getenv("WARPFOLD_EXACT_SCAN");
-  if (value == nullptr) return !has_many_fp64_units();
-  const std::string_view chosen = value;
-  if (chosen != "integers" && chosen != "doubles")
-    throw usage_error("cannot use WARPFOLD_EXACT_SCAN='" + std::string(chosen) + "'",
-                      "unknown arithmetic", "Choose integers or doubles.");
-  return chosen == "integers";
+  return value == nullptr ? std::string_view() : value;
+}
+
+Error wrong_arithmetic(std::string_view chosen, const char* why, const char* advice) {
+  return usage_error("cannot use WARPFOLD_EXACT_SCAN='" + std::string(chosen) + "'", why, advice);
+}
+
+ResidentExactScan residency_by(bool integers, ElementType input, ElementType output) {
+  const auto residency =
+      integers ? integer_scan_residency : ExactScanBy<DoubleArithmetic>::residency;
+  ResidentExactScan resident = residency(input, output);
+  resident.by_integers = integers;
+  return resident;
 }
 
 }  // namespace
 
 ResidentExactScan exact_scan_residency(ElementType input, ElementType output) {
-  ResidentExactScan resident;
-  if (prefers_integers()) resident = integer_scan_residency(input, output);
-  resident.by_integers = resident.blocks != 0;
-  return resident.by_integers ? resident : ExactScanBy<DoubleArithmetic>::residency(input, output);
+  const std::string_view chosen = chosen_arithmetic();
+  if (!chosen.empty() && chosen != "integers" && chosen != "doubles")
+    throw wrong_arithmetic(chosen, "unknown arithmetic", "Choose integers or doubles.");
+  const bool integers = chosen.empty() ? !has_many_fp64_units() : chosen == "integers";
+  const ResidentExactScan preferred = residency_by(integers, input, output);
+  if (preferred.blocks != 0) return preferred;
+  if (!chosen.empty())
+    throw wrong_arithmetic(chosen, "this build has no code with it for this GPU",
+                           "Unset it, or build with -DWARPFOLD_TESTS=ON.");
+  return residency_by(!integers, input, output);
 }
 
 std::uint64_t exact_scan_workspace_bytes(std::uint32_t resident_blocks) {

@@ -5,7 +5,9 @@
 namespace warpfold::cuda::kernels {
 
 struct IntegerArithmetic {
-  static constexpr int least_architecture = least_integer_architecture;
+  static constexpr bool has_code(int architecture) {
+    return compiles_both_arithmetics || may_have_few_fp64_units(architecture);
+  }
   template <class In, class Out>
   using Summer = integers::SegmentSummer<In, Out>;
   template <class In, class Out>

@@ -21,7 +21,7 @@ Bits with_full_nan(Bits element) {
 }
 
 template <class Bits, Kind kind>
-Bits widened(Bits element, unsigned above, unsigned unused) {
+Bits in_full_width(Bits element, unsigned above, unsigned unused) {
   element = static_cast<Bits>(element << above);
   if constexpr (kind == Kind::with_sign)
     return static_cast<Bits>(static_cast<std::make_signed_t<Bits>>(element) >> unused);
@@ -41,7 +41,7 @@ void widen_all(const NarrowElements& narrow, std::span<std::byte> elements) {
     Bits element = 0;
     std::memcpy(&element, elements.data() + at, sizeof element);
     if (swapped) element = reversed_bytes(element);
-    element = widened<Bits, kind>(element, above, unused);
+    element = in_full_width<Bits, kind>(element, above, unused);
     if (swapped) element = reversed_bytes(element);
     std::memcpy(elements.data() + at, &element, sizeof element);
   }

@@ -216,7 +216,8 @@ def test_numbers_of_ranks_that_share_cores_are_shaded():
     "name, modules",
     [("compare_tools", "h5py, numpy"), ("whole_node", "h5py, numpy"), ("compare_cupy", "numpy"),
      ("compare_ingest", "h5py, numpy"), ("plot_bench", "matplotlib"), ("front_page", "h5py, numpy"),
-     ("examples/make_inputs", "h5py, numpy"), ("peers/h5py_reduce", "h5py, numpy")],
+     ("examples/make_inputs", "h5py, numpy"), ("peers/h5py_reduce", "h5py, numpy"),
+     ("python_calls", "numpy")],
 )  # fmt: skip
 def test_missing_packages_are_named(folder, name, modules):
     """In place of a traceback."""

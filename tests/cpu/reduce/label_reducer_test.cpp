@@ -34,8 +34,8 @@ const Labelled large[] = {{{{300, 700}, {300, 700}}, 1}, {{{40, 33, 20}, {7, 33,
                           {{{5000, 2}, {5000, 1}}, 1},   {{{3, 5000}, {3, 5000}}, 2},
                           {{{9000}, {9000}}, 0},         {{{150, 4, 30}, {150, 2, 30}}, 2}};
 
-constexpr Kind kinds[] = {Kind::uniform,   Kind::wide,     Kind::cancelling, Kind::subnormal,
-                          Kind::sprinkled, Kind::all_bits, Kind::constant};
+constexpr Kind label_kinds[] = {Kind::uniform,   Kind::wide,     Kind::cancelling, Kind::subnormal,
+                                Kind::sprinkled, Kind::all_bits, Kind::constant};
 
 /// Numbers of `outputs` labels, some of them in runs, and places that have none.
 std::vector<std::uint32_t> random_numbers(std::uint64_t places, std::uint64_t outputs,
@@ -127,7 +127,7 @@ TEST_P(EveryLabel, IsReducedAsItsElementsAre) {
       if (i % 4 == 1) decoding.values = filter_of_conditions(std::vector<std::string>{">=3"}, type);
       Comparison<T> comparison(*kernels, format, decoding);
       for (const std::uint64_t outputs : {1u, 9u, 50u}) {
-        const Kind kind = kinds[(i + outputs) % std::size(kinds)];
+        const Kind kind = label_kinds[(i + outputs) % std::size(label_kinds)];
         const ChunkedDataset<T> dataset(labelled.shape, kind, format, random);
         comparison.reduce(labelled, dataset, 1000 * outputs, outputs, random);
       }
