@@ -1,10 +1,16 @@
 #include "io/hdf5/creation_properties.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <climits>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
+#include "io/files/posix_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/registered_filters.hpp"
 #include "warpfold/core/error.hpp"
@@ -116,6 +122,46 @@ bool lists_chunks_elsewhere(hid_t dataset, const std::string& problem) {
   std::array<hsize_t, H5S_MAX_RANK> largest{};
   require(H5Sget_simple_extent_dims(space.get(), nullptr, largest.data()), problem);
   return largest[0] != H5S_UNLIMITED;
+}
+
+std::map<std::string, std::uint64_t> raw_files_of(hid_t dataset, const std::string& problem) {
+  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
+  const PropertiesHandle access(require(H5Dget_access_plist(dataset), problem));
+  const std::filesystem::path folder = queried_name(
+      [&](char* text, std::size_t size) { return H5Pget_efile_prefix(access.get(), text, size); },
+      problem);
+  std::map<std::string, std::uint64_t> files;
+  const int count = require(H5Pget_external_count(creation.get()), problem);
+  std::uint64_t rest = count > 0 ? H5Dget_storage_size(dataset) : 0;
+  for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
+    char name[PATH_MAX + 1] = {};
+    off_t offset = 0;
+    hsize_t size = 0;
+    require(H5Pget_external(creation.get(), i, PATH_MAX, name, &offset, &size), problem);
+    const std::uint64_t taken = std::min<std::uint64_t>(size, rest);
+    rest -= taken;
+    std::uint64_t& bytes = files[(folder / name).string()];
+    if (taken > 0) bytes = std::max(bytes, static_cast<std::uint64_t>(offset) + taken);
+  }
+  return files;
+}
+
+void require_raw_file(const std::string& file, std::uint64_t bytes, const std::string& problem) {
+  struct stat status {};
+  const bool is_there = ::stat(file.c_str(), &status) == 0;
+  if (is_there && S_ISREG(status.st_mode)) {
+    const auto there = static_cast<std::uint64_t>(status.st_size);
+    if (there >= bytes) return;
+    throw Error(problem,
+                "its raw file '" + file + "' has " + std::to_string(there) + " bytes of " +
+                    std::to_string(bytes),
+                "Restore it. If zeros are missing at its end, add them by 'truncate -s " +
+                    std::to_string(bytes) + "'.");
+  }
+  throw Error(problem,
+              "its raw file '" + file + "' cannot be used (" +
+                  (is_there ? "it is not a regular file" : describe_errno(errno)) + ")",
+              "Restore it, or set HDF5_EXTFILE_PREFIX to its folder.");
 }
 
 }  // namespace warpfold::io

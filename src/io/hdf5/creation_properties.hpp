@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -31,5 +33,13 @@ std::array<std::byte, 8> fill_value_of(hid_t creation, hid_t file_type, const st
 /// to 2.0 it does so for extensible arrays whose unlimited dimension is not the first. Throws an
 /// Error beginning with `problem`.
 bool lists_chunks_elsewhere(hid_t dataset, const std::string& problem);
+
+/// Returns the raw files of a dataset with external storage, where HDF5 looks for them, and how
+/// many bytes each has to have. Throws an Error beginning with `problem`.
+std::map<std::string, std::uint64_t> raw_files_of(hid_t dataset, const std::string& problem);
+
+/// Throws where a raw file is not a regular file of so many bytes: HDF5 would wait for a pipe's
+/// writer, and take zeros for what a file lacks.
+void require_raw_file(const std::string& file, std::uint64_t bytes, const std::string& problem);
 
 }  // namespace warpfold::io

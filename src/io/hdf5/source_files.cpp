@@ -1,10 +1,6 @@
 #include "io/hdf5/source_files.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -15,7 +11,6 @@
 
 #include "core/layout/hyperslab.hpp"
 #include "io/files/external_files.hpp"
-#include "io/files/posix_file.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
@@ -187,34 +182,6 @@ void require_enumerable(const Mapping& mapping, const std::string& problem) {
               "Make a virtual dataset that names each source.");
 }
 
-/// Returns the raw files of a dataset with external storage, where HDF5 looks for them.
-std::set<std::string> external_files(hid_t dataset, const std::string& problem) {
-  const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem));
-  const PropertiesHandle access(require(H5Dget_access_plist(dataset), problem));
-  const std::filesystem::path folder = queried_name(
-      [&](char* text, std::size_t size) { return H5Pget_efile_prefix(access.get(), text, size); },
-      problem);
-  std::set<std::string> files;
-  const int count = require(H5Pget_external_count(creation.get()), problem);
-  for (unsigned i = 0; i < static_cast<unsigned>(count); ++i) {
-    char name[PATH_MAX + 1] = {};
-    require(H5Pget_external(creation.get(), i, PATH_MAX, name, nullptr, nullptr), problem);
-    files.insert((folder / name).string());
-  }
-  return files;
-}
-
-/// HDF5 would wait for a pipe's writer.
-void require_external_file(const std::string& file, const std::string& problem) {
-  struct stat status {};
-  const bool is_there = ::stat(file.c_str(), &status) == 0;
-  if (is_there && S_ISREG(status.st_mode)) return;
-  throw Error(problem,
-              "its raw file '" + file + "' cannot be used (" +
-                  (is_there ? "it is not a regular file" : describe_errno(errno)) + ")",
-              "Restore it, or set HDF5_EXTFILE_PREFIX to its folder.");
-}
-
 class SourceCheck {
  public:
   explicit SourceCheck(const std::string& problem) : problem_(problem) {}
@@ -223,10 +190,12 @@ class SourceCheck {
     const PropertiesHandle creation(require(H5Dget_create_plist(dataset), problem_));
     if (H5Pget_layout(creation.get()) != H5D_VIRTUAL) {
       if (H5Dget_storage_size(dataset) > 0) require_available(filters_of(creation.get()), problem_);
-      const std::set<std::string> raw_files = external_files(dataset, problem_);
-      files_.insert(raw_files.begin(), raw_files.end());
-      for (const std::string& each : raw_files) require_allowed(each, file_path, problem_);
-      for (const std::string& each : raw_files) require_external_file(each, problem_);
+      const auto raw_files = raw_files_of(dataset, problem_);
+      for (const auto& [each, bytes] : raw_files) {
+        files_.insert(each);
+        require_allowed(each, file_path, problem_);
+      }
+      for (const auto& [each, bytes] : raw_files) require_raw_file(each, bytes, problem_);
       return;
     }
     if (depth == deepest_nesting) {

@@ -129,6 +129,22 @@ std::string note_on_units(const std::string& name, const CoordinateLine& one,
          other.units + "'. ";
 }
 
+/// Says of leading dimensions of one index, which are ignored, that `one` has several of them.
+/// Fields without times often have one time.
+std::string note_on_single_indices(Grid& one, const Grid& other, std::size_t leading) {
+  std::string note;
+  for (std::size_t d = 0; d < leading; ++d)
+    for (std::size_t of = 0; of < one.info().stored_shape.size(); ++of) {
+      const std::uint64_t extent = one.info().stored_shape[of];
+      if (extent < 2 || !have_common_name(one.names(of), other.names(d))) continue;
+      const CoordinateLine* line = one.line(of);
+      if (line == nullptr || !line->time)
+        note += "the only index along '" + other.shown_name(d) + "' applies to all " +
+                std::to_string(extent) + ". ";
+    }
+  return note;
+}
+
 const SharedDimension* shared_from(const std::vector<SharedDimension>& shared,
                                    std::size_t dimension) {
   const auto found = std::ranges::find(shared, dimension, &SharedDimension::one);
@@ -324,7 +340,8 @@ void require_same_in(const std::vector<std::string>& files, const io::DatasetInf
 std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimension>& shared,
                           const std::string& problem) {
   std::vector<std::string> unmatched;
-  std::string note;
+  std::string note = note_on_single_indices(
+      one, other, shared.empty() ? other.info().stored_shape.size() : shared.front().other);
   for (const SharedDimension& each : shared) {
     if (one.info().files.empty() && one.place(each.one) == other.place(each.other) &&
         one.has_coordinate(each.one))

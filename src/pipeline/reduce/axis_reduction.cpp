@@ -151,7 +151,7 @@ std::vector<StageTiming> fill(ArrayOutput& staged, const std::vector<AxisOutput>
     else
       stages = reduce_rows(view, work.array, work.needs, writer, run,
                            work.factors ? work.factors->factors() : Factors{});
-    if (!work.reports_labels) note_sums_of_nothing(writer, view.info().name, options, run);
+    if (!work.reports_labels) note_results_of_nothing(writer, view.info().name, options, run);
   }
   if (!quantiles.empty())
     add_up(stages,

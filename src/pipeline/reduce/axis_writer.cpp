@@ -71,11 +71,33 @@ std::vector<std::byte> AxisWriter::finished(std::size_t target, std::uint64_t pl
     failure_.note({target, outputs.first}, std::current_exception());
     return {};
   }
+  if (row_of(to.statistic).of_nothing == OfNothing::fill_value && options_.empty != Value{})
+    marked_results_ += count_marked(type, place, totals, elements);
   if (to.min_count > 0 && to.missing != Value{})
     replace_small(to.min_count, to.missing, type, place, totals, elements);
   else if (row_of(to.statistic).of_nothing == OfNothing::zero_or_chosen)
     sums_of_nothing_ += replace_small(1, to.empty, type, place, totals, elements);
   return to.place != nullptr ? to.place->at(elements) : elements;
+}
+
+std::uint64_t AxisWriter::count_marked(ElementType type, std::uint64_t place,
+                                       const AxisTotals& totals,
+                                       const std::vector<std::byte>& elements) const {
+  std::uint64_t found = 0;
+  visit_element_type(type, [&](auto mark) {
+    using Out = decltype(mark);
+    mark = element_of<Out>(options_.empty);
+    if (widened(mark) != widened(mark)) return;
+    for (std::size_t at = 0; at < elements.size(); at += sizeof(Out))
+      found +=
+          static_cast<std::uint64_t>(std::memcmp(&elements[at], &mark, sizeof(Out)) == 0 &&
+                                     counting(totals.parts().counts[place + at / sizeof(Out)]) > 0);
+  });
+  return found;
+}
+
+std::uint64_t AxisWriter::counting(const AxisCounts& counts) const {
+  return counts.elements - (options_.nan == NanPolicy::skip ? counts.nan : 0);
 }
 
 std::uint64_t AxisWriter::replace_small(std::uint64_t fewest, const Value& replacement,
@@ -87,9 +109,7 @@ std::uint64_t AxisWriter::replace_small(std::uint64_t fewest, const Value& repla
     using Out = decltype(zero);
     const auto element = element_of<Out>(replacement);
     for (std::size_t at = 0; at < elements.size(); at += sizeof(Out)) {
-      const AxisCounts& counts = totals.parts().counts[place + at / sizeof(Out)];
-      const std::uint64_t skipped = options_.nan == NanPolicy::skip ? counts.nan : 0;
-      if (counts.elements - skipped >= fewest) continue;
+      if (counting(totals.parts().counts[place + at / sizeof(Out)]) >= fewest) continue;
       ++found;
       std::memcpy(&elements[at], &element, sizeof(Out));
     }

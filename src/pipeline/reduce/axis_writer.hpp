@@ -87,6 +87,9 @@ class AxisWriter {
   /// Number of sums written so far that no element took part in.
   std::uint64_t sums_of_nothing() const { return sums_of_nothing_; }
 
+  /// Number of extrema written so far that elements have, and that mark missing ones, too.
+  std::uint64_t marked_results() const { return marked_results_; }
+
  private:
   /// Totals [place, place + outputs.count), as outputs of the flat range.
   void write(std::size_t target, std::uint64_t place, ElementRange outputs,
@@ -96,6 +99,14 @@ class AxisWriter {
   /// noted.
   std::vector<std::byte> finished(std::size_t target, std::uint64_t place, ElementRange outputs,
                                   const AxisTotals& totals);
+
+  /// Counts the elements of outputs, from that place of totals on, that have the value of missing
+  /// ones although some element counts.
+  std::uint64_t count_marked(ElementType type, std::uint64_t place, const AxisTotals& totals,
+                             const std::vector<std::byte>& elements) const;
+
+  /// Number of elements that count in an output.
+  std::uint64_t counting(const AxisCounts& counts) const;
 
   /// Replaces the elements of outputs, from that place of totals on, of fewer than `fewest`
   /// elements that count; by 0 for nothing. Returns their number.
@@ -108,6 +119,7 @@ class AxisWriter {
   SummaryOptions options_;
   FirstFailure failure_;
   std::atomic<std::uint64_t> sums_of_nothing_ = 0;
+  std::atomic<std::uint64_t> marked_results_ = 0;
 };
 
 }  // namespace warpfold::pipeline

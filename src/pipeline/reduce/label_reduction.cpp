@@ -82,7 +82,7 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
     writer.write({0, totals.labels().size()}, totals.totals(), timers);
   });
   writer.failure().throw_on_all_ranks(communicator);
-  note_sums_of_nothing(writer, work.view.info().name, work.options, run);
+  note_results_of_nothing(writer, work.view.info().name, work.options, run);
   append(stages, timers.timings());
   finish_outputs(staged, result, run, stages);
 }

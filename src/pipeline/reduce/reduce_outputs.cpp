@@ -216,10 +216,15 @@ void finish_outputs(ArrayOutput& staged, ReduceResult& result, Run& run,
   });
 }
 
-void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,
-                          const ReduceOptions& options, Run& run) {
-  const std::vector<std::uint64_t> mine{writer.sums_of_nothing()};
-  const std::uint64_t count = mpi::sum(mine, run.communicator).front();
+void note_results_of_nothing(const AxisWriter& writer, const std::string& dataset,
+                             const ReduceOptions& options, Run& run) {
+  const std::vector<std::uint64_t> mine{writer.sums_of_nothing(), writer.marked_results()};
+  const std::vector<std::uint64_t> all = mpi::sum(mine, run.communicator);
+  if (all[1] > 0)
+    run.note(std::to_string(all[1]) + " extrema of '" + dataset +
+             "' have the value of missing ones, " + coordinate_text(options.summary.empty) +
+             ". Choose another value with `empty`.");
+  const std::uint64_t count = all[0];
   if (count == 0 || !run.communicator.is_root()) return;
   run.note("no element of '" + dataset + "' is valid in " + std::to_string(count) +
            (options.empty == "auto" ? " of the sums: they are 0. Choose another value with `empty`."

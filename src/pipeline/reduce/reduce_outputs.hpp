@@ -46,9 +46,10 @@ std::vector<AxisTarget> targets_of(const std::vector<AxisOutput>& outputs,
 void finish_outputs(ArrayOutput& staged, ReduceResult& result, Run& run,
                     std::vector<StageTiming>& stages);
 
-/// Notes how many sums of a dataset have no elements. Collective.
-void note_sums_of_nothing(const AxisWriter& writer, const std::string& dataset,
-                          const ReduceOptions& options, Run& run);
+/// Notes how many sums of a dataset have no elements, and how many extrema have the value of
+/// missing ones. Collective.
+void note_results_of_nothing(const AxisWriter& writer, const std::string& dataset,
+                             const ReduceOptions& options, Run& run);
 
 /// Says in a result, and in an output, along which axes elements are reduced. Collective.
 void describe_axes(const std::vector<int>& along, const DatasetView& view, ReduceResult& result,

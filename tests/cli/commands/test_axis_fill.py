@@ -149,3 +149,19 @@ def test_sums_of_labels_of_nothing_and_values_that_no_sum_holds(folder):
     assert " 1 of the sums: they are -32769." in run.stderr
     support.fail(*words, folder / "no.h5", "--empty", "0.5", code=2, mentions=["0.5"])
     assert not (folder / "no.h5").exists()
+
+
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_extrema_that_mark_missing_ones_are_noted(folder, ranks):
+    """The brightest pixels of a byte are what netCDF takes for missing ones."""
+    values = np.arange(24, dtype="u1").reshape(2, 12)
+    values[1, 3:5] = 255
+    with h5py.File(folder / "in.h5", "w") as file:
+        file["x"], file["good"] = values, np.ones((2, 12), "i1")
+        file["good"][:, 7] = 0
+    words = ("reduce", folder / "in.h5", "x", "--axis", "0", "--ops", "max,min,sum", "--json", "-")
+    said = "2 extrema of 'x' have the value of missing ones, 255. Choose another value with --empty."
+    for more, noted in ((["--mask", "good"], True), ([], False),
+                        (["--mask", "good", "--empty", "200"], False)):  # fmt: skip
+        notes = support.run(*words, *more, ranks=ranks).report.get("notes", [])
+        assert (said in notes) == noted

@@ -175,3 +175,25 @@ def test_a_raw_file_that_is_a_pipe_is_not_waited_for(folder):
     raw(folder / "in.h5", folder / "pipe")
     support.fail("reduce", folder / "in.h5", "values", code=1, timeout=20,
                  mentions=["not a regular file"])  # fmt: skip
+
+
+def test_raw_files_have_all_bytes(folder):
+    """HDF5 takes zeros for what they lack."""
+    with h5py.File(folder / "in.h5", "w") as file:
+        for name, places in (
+            ("whole", [("raw", 8, 32)]),
+            ("unlimited", [("raw", 8, h5py.h5f.UNLIMITED)]),
+            ("two", [("raw", 0, 16), ("raw", 24, 100)]),
+            ("short", [("raw", 16, 32)]),
+            ("later", [("raw", 0, 24), ("raw", 36, 8)]),
+        ):
+            places = [(str(folder / each), offset, size) for each, offset, size in places]
+            file.create_dataset(name, (8,), "i4", external=places)
+    np.arange(10, dtype="i4").tofile(folder / "raw")
+    for name, expected in (("whole", range(2, 10)), ("unlimited", range(2, 10)),
+                           ("two", [0, 1, 2, 3, 6, 7, 8, 9])):  # fmt: skip
+        found = support.run("reduce", folder / "in.h5", name, "--ops", "sum", "--json", "-")
+        assert found.results == {"sum": sum(expected)}
+    for name, needed in (("short", 48), ("later", 44)):
+        support.fail("reduce", folder / "in.h5", name, code=1, mentions=[
+            f"has 40 bytes of {needed}", f"truncate -s {needed}"])  # fmt: skip

@@ -340,3 +340,16 @@ def test_units_of_times_are_in_any_case(folder):
     )
     outcome = support.attempt("reduce", first, "v", "--mask", f"{beside}::w")
     assert outcome.code == 1 and "'time' differ" in outcome.errors[0]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_one_index_that_applies_to_several_is_noted(folder, option):
+    data = write(folder / "data.h5", ("lat", "lon"), lat=[10.0, 20.0], lon=[0.0, 1.0, 2.0])
+    one = np.ones((1, 3), "i4")
+    for dims, notes in ((("lat", "lon"), 1), (("time", "lon"), 0)):
+        beside = write(folder / "beside.h5", dims, one, "w", "i4", lat=[10.0], lon=[0.0, 1.0, 2.0],
+                       time=([0.0], DAYS))  # fmt: skip
+        stderr = attempt(data, option, beside).stderr
+        assert stderr.count("the only index along 'lat' applies to all 2.") == notes
+    data = write(folder / "data.h5", ("time", "lon"), lon=[0.0, 1.0, 2.0])
+    assert attempt(data, option, beside).stderr == ""
