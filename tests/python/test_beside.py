@@ -140,7 +140,7 @@ def test_coordinates_are_labels(path, field):
         ("by", np.zeros(6, "M8[s]"), "cannot use an array as by: the array has elements of datetime"),
         ("by", np.ones((5, 4)), "by 'by'"),
         ("mask", object(), "elements of object"),
-        ("weights", [[1.0], [1.0, 2.0]], "cannot take a list as weights"),
+        ("weights", [[1.0], [1.0, 2.0]], "cannot use a list as weights"),
         ("times", np.ma.masked_array([1.0] * 4, True), "it is masked"),
         ("weights", -np.ones(4), "element 0 is -1"),
     ],

@@ -71,11 +71,10 @@ void add_run_options(CLI::App& command, RunOptions& run) {
   grouped(add_text_option(
       command, "--slab", "SIZE", "Bytes that a thread reads at a time. 4K to 1G; chosen by default",
       [&run](const std::string& text) { run.slab_bytes = parse_size("--slab", text); }));
-  grouped(add_choice_option(
-      command, "--read-path", read_paths,
-      "Read byte ranges, chunks, or by the HDF5 library. auto chooses the fastest path "
-      "that the dataset allows",
-      run.read_path));
+  grouped(add_choice_option(command, "--read-path", read_paths,
+                            "Read byte ranges, chunks, or by HDF5. auto chooses the fastest path "
+                            "that the dataset allows",
+                            run.read_path));
   grouped(add_choice_option(
       command, "--file-cache", file_caches,
       "Read through the system's cache or bypass it. auto bypasses it if that is faster",

@@ -34,7 +34,7 @@ void agree(const std::exception_ptr& failure, std::uint64_t form,
   if (minimum[0] == 0) mpi::throw_on_all_ranks(failure, communicator);
   if (minimum[1] == ~minimum[2]) return;
   throw usage_error(
-      "ranks differ in a call on arrays",
+      "ranks make different calls on arrays",
       "they differ in function, options, types or number of fields",
       "Make the same call on every rank; only the elements and their number may differ.");
 }

@@ -269,7 +269,7 @@ TYPED_TEST_P(DeviceArraysOfRanks, RefuseFractionsAsIntegers) {
 
 TYPED_TEST_P(DeviceArraysOfRanks, RefuseRanksThatDiffer) {
   if (this->ranks() == 1) GTEST_SKIP() << "one rank can't differ";
-  const std::string reason = "ranks differ in a call on arrays";
+  const std::string reason = "ranks make different calls on arrays";
   const auto reduce = [&] {
     if (this->rank() == 0)
       this->arrays_->reduce(std::vector<float>(10, 1.0f), {});

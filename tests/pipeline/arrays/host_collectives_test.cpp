@@ -244,9 +244,8 @@ TEST_F(HostCollectivesOfRanks, ScanInPlace) {
 TEST_F(HostCollectivesOfRanks, RanksThatDifferInFieldsAreRefusedTogether) {
   if (ranks() == 1) GTEST_SKIP() << "one rank can't differ";
   const std::string expected =
-      "ranks differ in a call on arrays: function, options, types or the number of fields are not "
-      "the same on all of them. Make the same call on every rank; only the elements and their "
-      "number may differ.";
+      "ranks make different calls on arrays: they differ in function, options, types or number of "
+      "fields. Make the same call on every rank; only the elements and their number may differ.";
   const std::vector<double> x(100, 1.0);
   const Field field{array_of(x.data(), x.size())};
   std::vector<Field> fields(3, field);

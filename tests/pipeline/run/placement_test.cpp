@@ -125,7 +125,7 @@ TEST(GpuView, SurvivesItsText) {
 
 TEST(BindingNote, TellsWhatTheLauncherTook) {
   EXPECT_EQ(binding_note({.host_ranks = 2, .host_cores = 64, .cores = 1}),
-            "the threads of a rank are bound to 1 core where they could have 32. Start with "
+            "the threads of a rank are bound to 1 core but could use 32. Start with "
             "'mpirun --bind-to none', or 'srun --cpus-per-task=32'.");
 }
 

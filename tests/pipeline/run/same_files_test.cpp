@@ -52,7 +52,7 @@ TEST_F(SameFilesTest, AnotherInodeWithTheSameBytesIs) {
 TEST_F(SameFilesTest, AnOlderStateIsNot) {
   io::FileVersion version = io::version_of(path_);
   --version.modified_ns;
-  EXPECT_NE(error_after(version).find("at another time"), std::string::npos);
+  EXPECT_NE(error_after(version).find("sees another version"), std::string::npos);
 }
 
 TEST_F(SameFilesTest, AnotherSizeIsNot) {
