@@ -69,7 +69,8 @@ TEST_F(CInterface, FindsExtremaAndScans) {
   EXPECT_EQ(warpfold_max(global_, WARPFOLD_I32, x, 3, mask, &extremum), WARPFOLD_OK);
   EXPECT_EQ(extremum, 5);
   EXPECT_EQ(warpfold_max(global_, WARPFOLD_I32, x, 0, nullptr, &extremum), WARPFOLD_FAILED);
-  EXPECT_STREQ(warpfold_error_message(), "no element is selected. Select at least one on any rank.");
+  EXPECT_STREQ(warpfold_error_message(),
+               "no element is selected. Select at least one on any rank.");
 
   std::int64_t prefixes[3] = {};
   const std::int64_t before = 7 * communicator_.rank();

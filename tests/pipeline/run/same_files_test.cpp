@@ -58,7 +58,7 @@ TEST_F(SameFilesTest, AnOlderStateIsNot) {
 TEST_F(SameFilesTest, AnotherSizeIsNot) {
   io::FileVersion version = io::version_of(path_);
   ++version.bytes;
-  EXPECT_NE(error_after(version).find("another file"), std::string::npos);
+  EXPECT_NE(error_after(version).find("a different file"), std::string::npos);
 }
 
 }  // namespace
