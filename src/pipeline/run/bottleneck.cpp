@@ -191,12 +191,15 @@ std::string measured_bottleneck(const RunReport& run) {
   const auto start = std::max_element(run.stages.begin(), data, shorter);
   const auto slowest = std::max_element(data, run.stages.end(), shorter);
   const double busy = slowest == run.stages.end() ? 0 : slowest->seconds;
-  const double streaming = slowest == run.stages.end() ? 0 : busy + slowest->waiting;
+  // Stages of one of several passes do not span the others.
+  double streaming = 0;
+  for (auto stage = data; stage != run.stages.end(); ++stage)
+    streaming = std::max(streaming, stage->seconds + stage->waiting);
   const double whole = run.seconds + seconds_before(run);
   const bool has_longer_start = start != data && start->seconds > busy;
   if (streaming >= whole / 2 && !has_longer_start) {
     const Remedy remedy = remedy_for(slowest->stage);
-    return std::string(remedy.activity) + ", busy " + percent(busy, streaming) +
+    return std::string(remedy.activity) + ", busy " + percent(busy, busy + slowest->waiting) +
            " of the time: " + std::string(remedy.advice);
   }
   const bool is_known = has_longer_start && start->seconds >= (whole - streaming) / 2;

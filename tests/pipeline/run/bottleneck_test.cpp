@@ -36,6 +36,14 @@ TEST(MeasuredBottleneck, IsStartingUpWhereTheStagesTookLittle) {
   EXPECT_TRUE(begins_with(measured_bottleneck(run), "starting up, 80% of the time"));
 }
 
+TEST(MeasuredBottleneck, IsNotStartingUpWhereAnotherPassTookTheRest) {
+  const auto run = report(10, {{"read", 4, 1, 3, 1},
+                               {"write", 4, 2, 6, 1},
+                               {"compress", 4, 3, 1, 1},
+                               {"sync", 1, 1, 0, 0}});
+  EXPECT_TRUE(begins_with(measured_bottleneck(run), "compressing, busy 75% of the time"));
+}
+
 TEST(MeasuredBottleneck, IsTheStageOfTheStartThatTookMostOfIt) {
   const auto reserving =
       report(10, {{"open", 1, 1, 0, 0}, {"reserve", 1, 6, 0, 0}, {"read", 4, 1, 1, 1}});
