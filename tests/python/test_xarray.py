@@ -275,7 +275,7 @@ def test_own_options_are_refused(data):
     for option in ({"axis": 0}, {"select": "1:"}, {"output": "out.h5"}):
         with pytest.raises(warpfold.UsageError, match="cannot be given here"):
             data.temp.warpfold.sum("time", **option)
-    with pytest.raises(warpfold.UsageError, match="'x' is no dimension"):
+    with pytest.raises(warpfold.UsageError, match="'x' is not a dimension"):
         data.temp.warpfold.sum("x")
     with pytest.raises(TypeError, match="opps"):
         data.temp.warpfold.sum("time", opps=1)

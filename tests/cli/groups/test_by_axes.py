@@ -94,7 +94,7 @@ def test_what_can_not_be(folder):
     path = write(folder, values, np.zeros((7, 11), "i4"))
     words = [path, "values", "--by", "D", "-o", folder / "out.h5"]
     for more, mentions in (
-        (["--axis", "1,3"], ["dimension 2", "no axis"]), (["--axis", "1,2", "--ops", "median"], ["quantiles"]),
+        (["--axis", "1,3"], ["dimension 2", "not an axis"]), (["--axis", "1,2", "--ops", "median"], ["quantiles"]),
         (["--axis", "1,2", "--weights", "D"], ["weights"]), (["--axis", "1,2", "--keepdims"], ["keep"]),
         (["--axis", "1"], ["2 dimensions"]),
     ):  # fmt: skip

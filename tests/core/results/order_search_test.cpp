@@ -30,7 +30,7 @@ std::vector<T> elements_of_any_bits(std::size_t count) {
 }
 
 template <class T>
-bool is_number(T value) {
+bool is_not_nan(T value) {
   if constexpr (is_floating_element<T>) return !std::isnan(widened(value));
   return true;
 }
@@ -56,7 +56,7 @@ class OrderSearchOf : public ::testing::Test {
 
   void SetUp() override {
     for (const T element : elements_of_any_bits<T>(2000))
-      if (is_number(element)) keys_.push_back(ordered_key(element));
+      if (is_not_nan(element)) keys_.push_back(ordered_key(element));
     std::ranges::sort(keys_);
   }
 
