@@ -288,10 +288,11 @@ class Accessor:
             beside["axis"] = [array.dims.index(each) for each in dims]
         if source.part != [range(extent) for extent in source.shape]:
             beside["select"] = tuple(_selected(each) for each in source.part)
+        has_times = any(map(_is_time, array.coords.values()))
+        beside["as_xarray"] = True if has_times else "undecoded"
         made = warpfold.reduce(
             source.file,
             source.dataset,
-            as_xarray=True if any(map(_is_time, array.coords.values())) else "undecoded",
             ops=ops,
             **{**options, **beside, **_decoding(array, source, skipna)},
         )

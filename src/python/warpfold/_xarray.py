@@ -18,7 +18,7 @@ def dataarrays_in(
     import xarray
 
     arrays = {}
-    options = {"decode_times": decode_times}
+    options: dict[str, Any] = {"decode_times": decode_times}
     for name, path in datasets.items():
         group, dataset = os.path.split(path)
         try:
