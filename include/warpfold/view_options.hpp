@@ -8,12 +8,12 @@
 
 namespace warpfold {
 
-/// How indices of two datasets are paired along shared dimensions: by position, with coordinates
-/// that must agree, or by position alone.
+/// Pairing of two datasets' indices along shared dimensions: by position, with coordinates that
+/// must agree, or by position alone.
 enum class Matching : std::uint8_t { coordinates, position };
 
-/// Which elements of a dataset count, and what their values are. Commands process a dataset of the
-/// selected shape whose elements are these values.
+/// Selection of a dataset's elements, and their decoding into values. Commands process a dataset of
+/// the selected shape whose elements are these values.
 struct ViewOptions {
   /// Files that each have a part of the dataset, under the same name. The parts follow one another
   /// along dimension `concat`. The first file is the one passed to the function. Other extents and
@@ -52,7 +52,7 @@ struct ViewOptions {
   /// attributes are applied: elements that they exclude are skipped.
   std::string mask;
 
-  /// How masks, weights, factors, labels and further `files` are matched with the dataset.
+  /// Matching of masks, weights, factors, labels and further `files` with the dataset.
   /// `coordinates` compares names and coordinates of shared dimensions if both sides have them;
   /// times may have different units. A mismatch is an Error.
   Matching match = Matching::coordinates;

@@ -4,15 +4,11 @@
 #include <cmath>
 #include <variant>
 
+#include "core/values/value_element.hpp"
 #include "warpfold/core/int128.hpp"
 
 namespace warpfold {
 namespace {
-
-double as_double(const Value& value) {
-  const auto* integer = std::get_if<int128>(&value);
-  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
-}
 
 /// Returns upper - lower, rounded once.
 double distance(const Value& lower, const Value& upper) {
@@ -42,8 +38,8 @@ std::string quantile_name(double fraction) {
 
 Value quantile_between(const Value& lower, const Value& upper, double weight) {
   if (weight == 0 || lower == upper) return lower;
-  const double from = as_double(lower);
-  const double to = as_double(upper);
+  const double from = element_of<double>(lower);
+  const double to = element_of<double>(upper);
   const double width = distance(lower, upper);
   if (!std::isfinite(width)) return from * (1 - weight) + to * weight;
   return weight < 0.5 ? from + width * weight : to - width * (1 - weight);

@@ -328,9 +328,9 @@ struct ExactScanBy {
   }
 };
 
-/// Whether GPUs that run code of an architecture (as __CUDA_ARCH__) may have many FP64 units, or
-/// few. Those that run code for 8.0 or 10.0 have either. The scan by one arithmetic takes a minute
-/// to compile: only tests need both for all architectures.
+/// Return whether GPUs that run code of an architecture (as __CUDA_ARCH__) may have many FP64
+/// units, or few. Those that run code for 8.0 or 10.0 have either. The scan by one arithmetic takes
+/// a minute to compile: only tests need both for all architectures.
 constexpr bool may_have_many_fp64_units(int architecture) {
   return architecture < 750 || architecture == 800 || architecture == 900 || architecture == 1000;
 }

@@ -15,6 +15,7 @@
 #include "core/values/cf_time.hpp"
 #include "core/values/decoding.hpp"
 #include "core/values/unpacking.hpp"
+#include "core/values/value_element.hpp"
 #include "core/values/value_filters.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
@@ -82,11 +83,6 @@ Packing packing_of(hid_t variable) {
   return packing;
 }
 
-double as_double(const Value& number) {
-  if (const auto* real = std::get_if<double>(&number)) return *real;
-  return static_cast<double>(std::get<int128>(number));
-}
-
 /// Finds the numbers that are stored in place of a variable's missing ones.
 MissingNumbers missing_numbers(hid_t variable) {
   const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
@@ -99,10 +95,10 @@ MissingNumbers missing_numbers(hid_t variable) {
                               path_of(variable, cannot_read_variable), names))
     for (const Value& number : attribute ? attribute->values : std::vector<Value>{})
       if (const auto held = held_value(number, format->type); held && !is_nan(*held))
-        missing.declared.push_back(as_double(*held));
+        missing.declared.push_back(element_of<double>(*held));
   const PropertiesHandle creation(require(H5Dget_create_plist(variable), cannot_read_variable));
   if (has_default_fill(variable, creation.get(), format->type, cannot_read_variable))
-    missing.by_default = as_double(netcdf_default_fill(format->type));
+    missing.by_default = element_of<double>(netcdf_default_fill(format->type));
   return missing;
 }
 
@@ -125,7 +121,7 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
   if (is_packed(variable) && !packing[0] && !packing[1])
     throw Error(cannot_read_variable, "its scale_factor or add_offset is not a number", "");
   for (std::size_t i = 0; i < packing.size(); ++i)
-    if (packing[i]) meaning.packing[i] = as_double(packing[i]->value);
+    if (packing[i]) meaning.packing[i] = element_of<double>(packing[i]->value);
   meaning.missing = missing_numbers(variable);
   return meaning;
 }

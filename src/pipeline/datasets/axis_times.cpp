@@ -39,9 +39,12 @@ bool is_no_time(Value value) {
 /// Error.
 std::string note_on_ends(const io::DatasetInfo& info, const std::string& coordinate,
                          const std::vector<std::optional<IndexTime>>& times) {
-  const io::DatasetText text = io::read_dataset_text(info.stored_file, coordinate);
+  const auto midnight = std::ranges::find_if(
+      times, [](const auto& time) { return time && time->instant.microsecond == 0; });
+  if (midnight == times.end()) return "";
+  const std::string& file = info.stored_file;
   const std::string group = coordinate.substr(0, coordinate.rfind('/') + 1);
-  const std::string file = info.stored_file;
+  const io::DatasetText text = io::read_dataset_text(file, coordinate);
   if (!text.bounds || !io::has_dataset(file, group + *text.bounds)) return "";
   const std::uint64_t extent = io::Dataset(file, coordinate).info().elements;
   const auto line = read_coordinate_line(file, coordinate, {extent});
@@ -51,9 +54,6 @@ std::string note_on_ends(const io::DatasetInfo& info, const std::string& coordin
     if (bounds->numbers[2 * i] >= line->numbers[i] ||
         bounds->numbers[2 * i + 1] != line->numbers[i])
       return "";
-  const auto midnight = std::ranges::find_if(
-      times, [](const auto& time) { return time && time->instant.microsecond == 0; });
-  if (midnight == times.end()) return "";
   return "times of '" + coordinate.substr(group.size()) +
          "' are the ends of their bounds: that of index " +
          std::to_string(midnight - times.begin()) + " counts as " +
