@@ -173,9 +173,9 @@ def cupy(name):
 
 
 def many_gpus(name):
-    """1,024 GPUs: kernels as one of them was measured, exchanges as a study of two predicts."""
+    """1,024 GPUs: kernels as one of them was measured, exchanges as a study of four predicts."""
     said, found = of_record(name, "bench collectives")
-    folder = "jobs/examples/h200/two_gpus/memory-f32"
+    folder = "jobs/examples/h200/four_gpus/memory-f32"
     model = json.loads((ROOT / folder / "model.json").read_text())
     parts = {(each["workload"], each["quantity"]): each["parts"] for each in model["predictions"]
              if each["ranks"] == 1024}  # fmt: skip
@@ -199,7 +199,7 @@ def many_gpus(name):
                      f"{alone / sum(times):.2f}", limit[1]])  # fmt: skip
     header = ["ms", "kernels of a GPU", "within hosts", "between hosts", "total", "of one GPU alone",
               "limited by"]  # fmt: skip
-    return (f"{said}\n\n{markdown(header, rows)}\n\nExchanges: [a study of two H200](examples/h200/README.md) "
+    return (f"{said}\n\n{markdown(header, rows)}\n\nExchanges: [a study of four H200](examples/h200/README.md) "
             f"of version {model['version']}, and `jobs/sites/ndr.toml`.")
 
 

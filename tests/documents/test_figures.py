@@ -75,9 +75,9 @@ def known(**document):
 
 
 def test_a_figure_that_differs_is_an_error():
-    series = "jobs/examples/h200/two_gpus/contiguous-cuda: bench ingest, strong, statistics (warpfold)"
+    series = "jobs/examples/h200/four_gpus/contiguous-cuda: bench ingest, strong, statistics (warpfold)"
     quote = f"One GPU reaches {{{series}: 1: rate * 1e-9 | .2f}} GB/s"
-    with pytest.raises(quote_figures.Wrong, match=r"does not state 'One GPU reaches 35.31 GB/s'"):
+    with pytest.raises(quote_figures.Wrong, match=r"does not state 'One GPU reaches 46.59 GB/s'"):
         quote_figures.check_quotes(known(quotes=[quote]))
     with pytest.raises(quote_figures.Wrong, match=r"no longer states 'It takes 7 s'"):
         quote_figures.check_quotes(known(others=[{"text": "It takes 7 s", "why": ""}]))
