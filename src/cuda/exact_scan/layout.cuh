@@ -20,7 +20,20 @@ namespace warpfold::cuda::kernels {
 inline constexpr int max_segment_warps = 10;
 /// The publisher and the resolver.
 inline constexpr int helper_warps = 2;
+
+/// Returns how many segment warps a thread block has at most in code for an architecture (as
+/// __CUDA_ARCH__). GPUs before sm_80 have shared memory for four, and these hold elements in
+/// registers that more warps would lack.
+constexpr int most_segment_warps(int architecture) {
+  return architecture < 800 ? 4 : max_segment_warps;
+}
+
+#ifdef __CUDA_ARCH__
+inline constexpr int max_block_threads =
+    (most_segment_warps(__CUDA_ARCH__) + helper_warps) * warp::lanes;
+#else
 inline constexpr int max_block_threads = (max_segment_warps + helper_warps) * warp::lanes;
+#endif
 
 __device__ inline int segment_warps() {
   return static_cast<int>(blockDim.x) / warp::lanes - helper_warps;
