@@ -73,7 +73,7 @@ struct SummedFloat {
   }
 };
 
-/// Whether elements have few enough bits for one slice.
+/// Elements have few enough bits for one slice.
 template <class In>
 inline constexpr bool has_one_slice = !std::is_same_v<In, double>;
 
@@ -105,7 +105,7 @@ inline constexpr std::size_t lane_vectors_of = lane_elements_of<In, Out>* std::m
                                                                                    sizeof(Out)) /
                                                sizeof(uint4);
 
-/// How a segment's elements and prefixes divide into vectors of 16 bytes and rows of 128.
+/// Vectors of 16 bytes and rows of 128 that a segment's elements and prefixes divide into.
 template <class In, class Out>
 struct SegmentLayout : SegmentSize<lane_vectors_of<In, Out>, lane_elements_of<In, Out>> {
   using Base = typename SegmentLayout::Size;
@@ -144,7 +144,7 @@ struct ScannedArray {
   bool exclusive;
   Float16Format output_format;  ///< if the output's elements have 16 bits
 
-  /// Whether all elements of a tile exist.
+  /// Returns whether all elements of a tile exist.
   __device__ bool is_whole(std::uint32_t tile) const {
     return tile >= whole_begin && tile < whole_end;
   }
