@@ -33,6 +33,11 @@ int compute_capability() {
   return major == nullptr ? 8 : std::atoi(major);
 }
 
+/// Shared memory of a thread block: that of a V100, or of GPUs from sm_80 on.
+std::size_t shared_memory_bytes() {
+  return std::size_t{compute_capability() < 8 ? 96u : 163u} << 10;
+}
+
 struct EmulatedEvent {
   timespec when;
 };
@@ -59,7 +64,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     case cudaDevAttrSingleToDoublePrecisionPerfRatio:
       return *value = 2, cudaSuccess;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      return *value = 163 * 1024, cudaSuccess;
+      return *value = static_cast<int>(shared_memory_bytes()), cudaSuccess;
     default:
       return cudaErrorNotSupported;
   }
@@ -71,7 +76,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   properties->totalGlobalMem = memory_bytes;
   properties->major = compute_capability();
   properties->multiProcessorCount = static_cast<int>(multiprocessors);
-  properties->sharedMemPerBlockOptin = 163 * 1024;
+  properties->sharedMemPerBlockOptin = shared_memory_bytes();
   return cudaSuccess;
 }
 
@@ -148,7 +153,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t first, cudaEve
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
   *attributes = {};
   attributes->maxThreadsPerBlock = 1024;
-  attributes->ptxVersion = 90;
+  attributes->ptxVersion = 10 * compute_capability();
   return cudaSuccess;
 }
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }

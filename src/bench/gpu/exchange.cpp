@@ -20,7 +20,7 @@ namespace {
 constexpr int words = sizeof(Accumulator) / sizeof(std::uint64_t);
 static_assert(sizeof(Accumulator) % sizeof(std::uint64_t) == 0);
 
-/// How often a waiting host looks for the flag between looks at the stream.
+/// Number of looks of a waiting host at the flag between looks at the stream.
 constexpr int looks = 1 << 16;
 
 /// Returns what the kernel stores for `value`.

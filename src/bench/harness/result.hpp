@@ -11,7 +11,7 @@
 
 namespace warpfold::bench {
 
-/// How long repeated runs of the same thing took, in seconds.
+/// Times of repeated runs of the same thing, in seconds.
 struct Spread {
   double median = 0;
   double minimum = 0;

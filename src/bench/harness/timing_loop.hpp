@@ -24,7 +24,7 @@ struct Candidate {
   double scale = 1.0;                        ///< factor of a run's time, if it is that of a sample
 };
 
-/// How often every candidate runs: first so often uncounted, then so often counted.
+/// Numbers of runs of every candidate: first so many uncounted, then so many counted.
 struct Rounds {
   int warm_up = 3;
   int measured = 21;

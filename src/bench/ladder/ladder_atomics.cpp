@@ -83,7 +83,7 @@ class FilterLadder {
   }
 
  private:
-  /// How many elements there are, and a sum over them that hardly two different sets share.
+  /// Number of elements, and a sum over them that hardly two different sets share.
   struct Fingerprint {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;

@@ -14,7 +14,7 @@ namespace {
 constexpr int assembly_threads = 256;
 constexpr std::uint32_t vectors_of_warp = 4 * warp::lanes;
 
-/// How warps share the work: each takes a part of a chunk. Work is counted in the vectors of 16
+/// Division of work: each warp takes a part of a chunk. Work is counted in the vectors of 16
 /// bytes of the target, aligned there, that a row of a chunk may meet.
 struct AssemblyShare {
   ChunkAssembly assembly;

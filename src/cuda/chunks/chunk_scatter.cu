@@ -15,7 +15,7 @@ namespace {
 constexpr int scatter_threads = 256;
 constexpr std::uint32_t steps_of_tile = 32;
 
-/// How warps share the work: each takes a tile of a chunk, in two of its dimensions. Elements that
+/// Division of work: each warp takes a tile of a chunk, in two of its dimensions. Elements that
 /// come one after the other along `inner` lie together in the chunk, along `lead` in the target:
 /// lanes lie side by side along `lead` and go step by step along `inner`, so that what they write
 /// together is together, and what they read comes to be from the cache.

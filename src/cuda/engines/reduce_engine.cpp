@@ -41,7 +41,7 @@ class ReduceStage final : public SlabStage {
   ReduceState state_;
 };
 
-/// How many thread blocks reduce slabs of so many bytes of values.
+/// Numbers of thread blocks that reduce slabs of so many bytes of values.
 class ReduceBlocks {
  public:
   ReduceBlocks(const StagingPlan& plan, ReduceNeeds needs)

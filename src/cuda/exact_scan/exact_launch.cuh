@@ -197,13 +197,17 @@ struct ExactLaunch {
 
   static constexpr auto* kernel = &exact_scan_kernel<In, Out, Arithmetic>;
 
+  // Shared memory of a V100 and of a T4.
+  static_assert(Memory::bytes(most_segment_warps(700)) <= std::size_t{96} << 10);
+  static_assert(Memory::bytes(3) <= std::size_t{64} << 10);
+
   /// Returns no blocks if the kernel that the device runs has no code.
   static ResidentExactScan resident_scan() {
     const int architecture = compiled_architecture();
     if (!Arithmetic::has_code(architecture)) return {};
     const auto shared =
         static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    int warps = max_segment_warps;
+    int warps = most_segment_warps(architecture);
     while (warps > 1 && Memory::bytes(warps) > shared) --warps;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(Memory::bytes(warps))),

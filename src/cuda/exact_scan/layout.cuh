@@ -20,7 +20,20 @@ namespace warpfold::cuda::kernels {
 inline constexpr int max_segment_warps = 10;
 /// The publisher and the resolver.
 inline constexpr int helper_warps = 2;
+
+/// Returns how many segment warps a thread block has at most in code for an architecture (as
+/// __CUDA_ARCH__). GPUs before sm_80 have shared memory for four, and these hold elements in
+/// registers that more warps would lack.
+constexpr int most_segment_warps(int architecture) {
+  return architecture < 800 ? 4 : max_segment_warps;
+}
+
+#ifdef __CUDA_ARCH__
+inline constexpr int max_block_threads =
+    (most_segment_warps(__CUDA_ARCH__) + helper_warps) * warp::lanes;
+#else
 inline constexpr int max_block_threads = (max_segment_warps + helper_warps) * warp::lanes;
+#endif
 
 __device__ inline int segment_warps() {
   return static_cast<int>(blockDim.x) / warp::lanes - helper_warps;
@@ -60,7 +73,7 @@ struct SummedFloat {
   }
 };
 
-/// Whether elements have few enough bits for one slice.
+/// Elements have few enough bits for one slice.
 template <class In>
 inline constexpr bool has_one_slice = !std::is_same_v<In, double>;
 
@@ -92,7 +105,7 @@ inline constexpr std::size_t lane_vectors_of = lane_elements_of<In, Out>* std::m
                                                                                    sizeof(Out)) /
                                                sizeof(uint4);
 
-/// How a segment's elements and prefixes divide into vectors of 16 bytes and rows of 128.
+/// Vectors of 16 bytes and rows of 128 that a segment's elements and prefixes divide into.
 template <class In, class Out>
 struct SegmentLayout : SegmentSize<lane_vectors_of<In, Out>, lane_elements_of<In, Out>> {
   using Base = typename SegmentLayout::Size;
@@ -131,7 +144,7 @@ struct ScannedArray {
   bool exclusive;
   Float16Format output_format;  ///< if the output's elements have 16 bits
 
-  /// Whether all elements of a tile exist.
+  /// Returns whether all elements of a tile exist.
   __device__ bool is_whole(std::uint32_t tile) const {
     return tile >= whole_begin && tile < whole_end;
   }

@@ -39,9 +39,12 @@ class SegmentLoader {
 
   /// Begins to load the segment of a round's tile, if there is one, when its slot has been stored.
   __device__ void start(std::uint32_t round, std::uint32_t tile) {
+    store_held(round - 1);
     if (tile < array_.tiles) {
       if (array_.input_in_rows && array_.is_whole(tile)) {
         if (warp::lane() == 0) load_rows(round, tile);
+      } else if (!has_async_copies && array_.input_aligned && array_.is_whole(tile)) {
+        hold(tile);
       } else {
         wait_for_stores(array_);
         load_by_lanes(round, tile);
@@ -83,6 +86,26 @@ class SegmentLoader {
     loaded(round).arrive_and_expect(bytes);
     copy_rows_to_shared(&memory_.slot[round % slot_rounds], array_.input_rows,
                         segment_place<Layout>(tile) * sizeof(In) / row_bytes, loaded(round));
+  }
+
+  /// Loads a whole segment into registers: the loads go on until store_held().
+  __device__ void hold(std::uint32_t tile) {
+    const InBits* const own =
+        input() + segment_place<Layout>(tile) + vector_place<Layout::in_count>(0);
+#pragma unroll
+    for (int i = 0; i < Layout::in_vectors; ++i)
+      held_[i] = load_vector<InBits, Layout::in_count>(own + i * warp::lanes * Layout::in_count);
+    holds_ = true;
+  }
+
+  /// Moves the segment in registers, if there is one, to the slot of its round.
+  __device__ void store_held(std::uint32_t round) {
+    if (!has_async_copies && holds_) {
+#pragma unroll
+      for (int i = 0; i < Layout::in_vectors; ++i)
+        memory_.slot[round % slot_rounds].striped(i) = held_[i];
+      holds_ = false;
+    }
   }
 
   /// Ends the phase of a slot that lanes load.
@@ -138,6 +161,8 @@ class SegmentLoader {
 
   const ScannedArray& array_;
   SegmentMemory<Layout::vectors>& memory_;
+  uint4 held_[Layout::in_vectors];  ///< if holds_: the lane's vectors of the last started segment
+  bool holds_ = false;
 };
 
 }  // namespace warpfold::cuda::kernels

@@ -12,7 +12,7 @@
 #include "cuda/primitives/placed_float.hpp"
 #include "cuda/primitives/warp.cuh"
 
-/// How prefixes are rounded to output elements, and how non-finite elements are counted.
+/// Rounding of prefixes to output elements, and counting of non-finite elements.
 namespace warpfold::cuda::kernels {
 
 /// Returns a + b rounded to odd: if the sum is not a double, the neighbour whose last bit is set.

@@ -78,7 +78,7 @@ struct TilePrefix {
   std::int32_t exponent;        ///< the tile's elements are below 2^exponent
   std::int32_t round_exponent;  ///< as many such aggregates as blocks are below 2^round_exponent
   bool full_width;              ///< whether some aggregates of segments are
-  /// Whether the sums are in another window than the aggregates: all are the tile's prefix.
+  /// The sums are in another window than the aggregates: all are the tile's prefix.
   bool reopened;
   bool has_rest;
   std::uint32_t rest[full_width_digits];  ///< if has_rest: what the window's slices do not hold

@@ -174,7 +174,7 @@ class SegmentSummer {
   using Placed = typename Layout::Placed;
   using InBits = typename Layout::InBits;
 
-  /// Whether one slice was enough for one of the last two segments; now and then anyway.
+  /// Returns whether one slice sufficed for one of the last two segments; now and then true anyway.
   __device__ bool tries_one_slice(std::uint32_t round) const {
     if (!has_one_slice<In> || round < 2) return false;
     return round % 64 == 2 || memory_.aggregate_of(round - 1).slices == 1 ||

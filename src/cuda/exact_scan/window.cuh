@@ -70,7 +70,7 @@ struct WindowSum {
     }
   }
 
-  /// Whether it has bits below slice i.
+  /// Returns whether it has bits below slice i.
   __device__ bool any_below(int i) const {
     std::int64_t any = 0;
 #pragma unroll

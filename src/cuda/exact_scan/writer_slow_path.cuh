@@ -18,7 +18,7 @@
 #include "cuda/primitives/warp.cuh"
 #include "cuda/primitives/wide_number.hpp"
 
-/// How the writer writes segments whose elements are not finite, spread beyond the upper slices of
+/// The writer's paths for segments whose elements are not finite, spread beyond upper slices of
 /// their window, or cancel.
 namespace warpfold::cuda::kernels {
 

@@ -121,7 +121,7 @@ WARPFOLD_WARP_CODE inline std::uint32_t long_entry(std::uint32_t next_bits, std:
   return no_literal | long_or_none;
 }
 
-/// How many symbols have codes, and for the lane's number of bits how many of them.
+/// Numbers of symbols with codes, and of those with codes of the lane's number of bits.
 struct CodeCounts {
   std::uint32_t literals = 288;
   std::uint32_t distances = max_distances;

@@ -8,6 +8,13 @@
 /// things (PTX ISA, "cp.async"); GPUs before sm_80 copy at once.
 namespace warpfold::cuda {
 
+/// Copies go on while the thread does other things.
+#if __CUDA_ARCH__ >= 800
+inline constexpr bool has_async_copies = true;
+#else
+inline constexpr bool has_async_copies = false;
+#endif
+
 /// Both addresses are aligned to 16 bytes.
 __device__ inline void copy_async(uint4* to, const void* from) {
 #if __CUDA_ARCH__ >= 800

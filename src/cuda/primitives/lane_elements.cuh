@@ -63,7 +63,7 @@ __device__ void store_vector(T* elements, const LaneElements<T, Count>& values) 
 template <class T>
 inline constexpr int elements_of_word = static_cast<int>(sizeof(std::uint32_t) / sizeof(T));
 
-/// How many elements on either side load_shifted() may read.
+/// Number of elements on either side that load_shifted() may read.
 template <class T>
 inline constexpr int shift_margin = elements_of_word<T> > 1 ? elements_of_word<T> : 0;
 

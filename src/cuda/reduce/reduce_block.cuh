@@ -207,7 +207,7 @@ class BlockResult {
   static_assert(place_of_maximum == place_of_minimum + words_of_extremum);
   static_assert(max_collected_blocks <= reduce_warps);
 
-  /// Whether it stores a part. What nobody reads is not published.
+  /// Returns whether it stores a part. What nobody reads is not published.
   __device__ bool stores(bool needed) const { return needed || to_ == nullptr; }
 
   /// Returns which count is the thread's, if it is below `counts`; the first NaN's place if equal.

@@ -169,7 +169,7 @@ __device__ PairKeys pair_keys(const ThreadTile<T>& tile) {
   return range;
 }
 
-/// How the threads share the vectors: a block takes tiles of consecutive ones, each thread every
+/// Division of the vectors: a block takes tiles of consecutive ones, each thread every
 /// reduce_threads-th of those, tile after tile in ascending order. The elements before and behind
 /// the vectors come last, one a thread: the first warp of the first block has those before, the
 /// second those behind.
@@ -203,7 +203,7 @@ class ThreadShare {
     }
   }
 
-  /// Whether load() loaded a tile.
+  /// Returns whether load() loaded a tile.
   __device__ bool has_tile() const { return tiles_ != no_tile; }
 
   /// Says where the tile loaded last lies.
@@ -225,7 +225,7 @@ class ThreadShare {
     if (tile.present == 0) tile.place = no_offset;
   }
 
-  /// Whether it loaded what the array ends with, or no tile.
+  /// Returns whether it loaded what the array ends with, or no tile.
   __device__ bool at_end() const { return tiles_ >= partial_tile; }
 
   /// Tells whether `period` tiles, a power of two, were loaded since it last was true; or all were.

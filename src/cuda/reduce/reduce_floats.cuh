@@ -157,7 +157,7 @@ class SlicedSums {
     }
   }
 
-  /// Whether wider slices are to take the elements from here on.
+  /// Returns whether wider slices are to take the elements from here on.
   __device__ bool too_narrow() const { return too_narrow_; }
 
   /// Moves the sums to the block's, but those in the window of `exponent`. By all lanes of the

@@ -7,7 +7,7 @@
 #include "cuda/primitives/relaxed.cuh"
 #include "cuda/primitives/warp.cuh"
 
-/// How the blocks of a one-pass scan learn what lies before their tiles. All blocks of the grid are
+/// Look-back of a one-pass scan: blocks find their tiles' prefixes. All blocks of the grid are
 /// resident, and block b takes the tiles b, b + G, b + 2G, ... of a grid of G: one each round. It
 /// publishes each tile's aggregate ahead of the scan, and knows what precedes a tile by what
 /// preceded its last one and the G aggregates since, combined in a fixed order. So there is no

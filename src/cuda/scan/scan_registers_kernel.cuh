@@ -51,7 +51,7 @@ struct ScanRegistersShape {
   static constexpr int max_threads = (MaxWarps + 1) * warp::lanes;
   static constexpr int segment_elements = Rows * warp::lanes * lane_elements;
 
-  /// How many steps a tile's prefixes wait in shared memory for what precedes them. Of one step,
+  /// Steps that a tile's prefixes wait in shared memory for what precedes them. Of one step,
   /// the lookback would need all.
   static constexpr int lag = 2;
   static constexpr int slots = lag + 1;

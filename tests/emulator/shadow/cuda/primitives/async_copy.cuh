@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cuda_runtime_api.h>
 #include <vector_types.h>
 
 #include <deque>
@@ -10,6 +11,13 @@
 
 // In the place of src/cuda/primitives/async_copy.cuh: nothing arrives before it is waited for.
 namespace warpfold::cuda {
+
+/// Whether the emulated GPU has them: from sm_80 on.
+inline const bool has_async_copies = [] {
+  int major = 0;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+  return major >= 8;
+}();
 
 using Copies = std::vector<std::pair<uint4*, const uint4*>>;
 
@@ -23,6 +31,10 @@ inline std::deque<Copies>& own_copies() {
 }
 
 inline void copy_async(uint4* to, const void* from) {
+  if (!has_async_copies) {
+    *to = *static_cast<const uint4*>(from);
+    return;
+  }
   own_copies().back().emplace_back(to, static_cast<const uint4*>(from));
 }
 
