@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cuda/staging/chunk_loader.hpp"
+#include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {
 
@@ -36,6 +37,13 @@ SlabFlow::SlabFlow(const Device& device, const StagingPlan& plan, const SlabPurp
   show(stage::copy_to_gpu, copies);
   if (layout.decompresses) show(stage::decompress_on_gpu, decompressing);
   show(work, working);
+}
+
+SlabFlow::~SlabFlow() {
+  try {
+    device_.activate();
+  } catch (const Error&) {  // the GPU is lost, and nothing on it has to end
+  }
 }
 
 Ticket SlabFlow::take(int thread) {

@@ -34,6 +34,11 @@ class SlabFlow {
            std::vector<SpanTimer*> other_work, const TimedEvent& time_origin,
            const MakeStage& make_stage);
 
+  /// Makes the device current for the end of what is on it, in whatever thread.
+  ~SlabFlow();
+  SlabFlow(const SlabFlow&) = delete;
+  SlabFlow& operator=(const SlabFlow&) = delete;
+
   const SlabLayout& layout() const { return layout_; }
 
   /// Returns how many threads can bring slabs at once: slots are shared out among them.

@@ -15,10 +15,11 @@ class EngineLabelConsumer final : public Consumer {
  public:
   EngineLabelConsumer(LabelJob& job, PassThread& thread)
       : job_(job),
+        engine_(*job.engine),
         thread_(thread),
         element_bytes_(size_of(job.view.info().format.type)),
         reader_(job.elements,
-                job.engine->decompresses() ? io::Compressed::left : io::Compressed::undone),
+                engine_.decompresses() ? io::Compressed::left : io::Compressed::undone),
         numbering_(thread.stages, job.core_stage()),
         labels_(job, numbering_) {}
 
@@ -47,15 +48,15 @@ class EngineLabelConsumer final : public Consumer {
     if (!labels_.number(box)) return;
     numbering_.time(0, [&] { map_new_labels(); });
     const std::span<const std::uint32_t> places = labels_.places();
-    has_room_ = labels_in_outputs_ <= job_.engine->capacity() || all_have_room(places);
+    has_room_ = labels_in_outputs_ <= engine_.capacity() || all_have_room(places);
     if (!has_room_) return;
-    const std::span<std::uint32_t> numbers = job_.engine->numbers(thread_.number, places.size());
+    const std::span<std::uint32_t> numbers = engine_.numbers(thread_.number, places.size());
     numbering_.time(0, [&] {
       std::ranges::transform(places, numbers.begin(), [&](std::uint32_t place) {
         return place == no_label ? no_label : outputs_[place];
       });
     });
-    job_.engine->label(thread_.number, std::min(labels_in_outputs_, job_.engine->capacity()));
+    engine_.label(thread_.number, std::min(labels_in_outputs_, engine_.capacity()));
   }
 
   /// Finds the outputs of labels that this thread has met meanwhile.
@@ -71,14 +72,14 @@ class EngineLabelConsumer final : public Consumer {
 
   bool all_have_room(std::span<const std::uint32_t> places) const {
     return std::ranges::all_of(places, [&](std::uint32_t place) {
-      return place == no_label || outputs_[place] < job_.engine->capacity();
+      return place == no_label || outputs_[place] < engine_.capacity();
     });
   }
 
   void submit(const Hyperslab& box) {
     const std::uint64_t bytes = box.elements() * element_bytes_;
-    const Ticket ticket = job_.engine->take(thread_.number);
-    job_.engine->submit(ticket, reader_.read(box, row_major_strides(box.count), ticket.memory));
+    const Ticket ticket = engine_.take(thread_.number);
+    engine_.submit(ticket, reader_.read(box, row_major_strides(box.count), ticket.memory));
     thread_.done += bytes;
   }
 
@@ -96,6 +97,7 @@ class EngineLabelConsumer final : public Consumer {
   }
 
   LabelJob& job_;
+  LabelEngine& engine_;
   PassThread& thread_;
   std::size_t element_bytes_;
   RegionReader reader_;

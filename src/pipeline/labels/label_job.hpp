@@ -13,6 +13,7 @@
 #include "pipeline/datasets/dataset_view.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/regions/work_tiling.hpp"
+#include "pipeline/run/made_once.hpp"
 #include "pipeline/run/pass.hpp"
 
 namespace warpfold::pipeline {
@@ -45,9 +46,9 @@ struct LabelJob {
   std::optional<RegionSource> label_elements;  ///< labels that are not in memory
   std::mutex mutex;
   LabelTotals totals;
-  std::unique_ptr<LabelEngine> engine = {};  ///< null: cores reduce
-  LabelNumbers engine_numbers = {};          ///< numbers of labels in the engine's outputs
-  std::atomic<bool> cores_used = false;      ///< whether cores reduced what the engine didn't take
+  MadeOnce<LabelEngine> engine = {};     ///< made in the pass; null: cores reduce
+  LabelNumbers engine_numbers = {};      ///< numbers of labels in the engine's outputs
+  std::atomic<bool> cores_used = false;  ///< whether cores reduced what the engine didn't take
 };
 
 /// Makes one thread's work on boxes: all by cores; or by the engine, where it has room for all

@@ -71,9 +71,11 @@ WorkNeeds needs_of(const io::DatasetInfo& info, const DatasetLabels& labels, con
 std::unique_ptr<LabelEngine> make_engine(LabelJob& job, const WorkPlan& plan, Run& run) {
   // A GPU puts chunks together along dimensions.
   if (job.boxes.box_extents().empty()) return nullptr;
-  return run.backend.get().make_label_engine(
-      staging_plan(plan, job.elements, job.view.decoding, run), job.needs,
-      product(job.labels.outputs ? job.labels.outputs->shape : job.labels.shape));
+  return run.make_engine([&](Backend& backend) {
+    return backend.make_label_engine(
+        staging_plan(plan, job.elements, job.view.decoding, run), job.needs,
+        product(job.labels.outputs ? job.labels.outputs->shape : job.labels.shape));
+  });
 }
 
 /// Adds what the engine has to the rank's totals.
@@ -85,25 +87,25 @@ void take_totals(LabelJob& job) {
 /// Collective.
 std::vector<StageTiming> reduce_share(LabelJob& job, const WorkPlan& plan, Run& run) {
   const io::DatasetInfo& info = job.view.info();
-  const auto make = [&](PassThread& thread) {
-    return job.engine ? make_engine_label_consumer(job, thread)
-                      : make_core_label_consumer(job, thread);
+  const auto make = [&](PassThread& thread) -> std::unique_ptr<Consumer> {
+    if (!job.engine) return make_core_label_consumer(job, thread);
+    if (thread.number >= job.engine->threads()) return nullptr;
+    return make_engine_label_consumer(job, thread);
   };
   const auto merge = [&](std::vector<StageTiming>& stages) {
     StageTimer combining(run.monitor.stages(), stage::combine);
     run_on_all(run.communicator, [&] {
       if (job.engine) combining.time(0, [&] { take_totals(job); });
-      if (job.cores_used) run.cores();
+      if (!job.engine || job.cores_used) run.cores();
     });
     if (!job.engine) return;
     put_engine_stages(stages, stage::reduce, job.engine->timings());
     append(stages, {combining.timing()});
   };
-  const int threads = job.engine ? std::min(plan.slots(), job.engine->threads()) : plan.slots();
   const PassItems items{.items = plan.mine,
-                        .threads = threads,
+                        .threads = plan.slots(),
                         .bytes = info.elements * size_of(info.format.type),
-                        .host = run.share_items(plan.tiling.items(), threads)};
+                        .host = run.share_items(plan.tiling.items(), plan.slots())};
   return run_pass(items, run.monitor, run.communicator, make, merge);
 }
 
@@ -122,8 +124,7 @@ LabelTotals reduce_labels(DatasetView& view, DatasetLabels& labels, const Reduce
     StageRegistry& registry = run.monitor.stages();
     run_on_all(communicator, [&] {
       job.emplace(plan.tiling, view, labels, needs, registry);
-      job->engine = make_engine(*job, plan, run);
-      if (!job->engine) run.cores();
+      job->engine = {std::launch::deferred, [&] { return make_engine(*job, plan, run); }};
     });
     append(stages, reduce_share(*job, plan, run));
     StageTimer combining(registry, stage::combine);

@@ -92,10 +92,12 @@ std::uint64_t most_tables(std::uint64_t tile_elements, std::uint64_t outputs,
 /// their quantiles.
 std::unique_ptr<QuantileEngine> make_engine(QuantileJob& job, Run& run) {
   if (!run.place.gpu || job.items.tiles() == 0) return nullptr;
-  return run.backend.get().make_quantile_engine(
-      staging_plan(job.plan, job.source, job.view.decoding, run),
-      {job.wanted.spec, job.tile_elements, job.tiling.max_outputs(),
-       static_cast<int>(job.items.tables())});
+  return run.make_engine([&](Backend& backend) {
+    return backend.make_quantile_engine(
+        staging_plan(job.plan, job.source, job.view.decoding, run),
+        {job.wanted.spec, job.tile_elements, job.tiling.max_outputs(),
+         static_cast<int>(job.items.tables())});
+  });
 }
 
 }  // namespace

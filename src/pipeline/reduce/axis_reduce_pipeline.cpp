@@ -192,7 +192,8 @@ std::vector<StageTiming> reduce_rows(DatasetView& view, const AxisShape& array,
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
     const StagingPlan staging = staging_plan(plan, *job.source, view.decoding, run);
     const AxisReduceSpec spec{needs, tiling.max_outputs(), under_way(plan, *job.source), factors};
-    job.engine = run.backend.get().make_axis_reduce_engine(staging, spec);
+    job.engine = run.make_engine(
+        [&](Backend& backend) { return backend.make_axis_reduce_engine(staging, spec); });
     if (!job.engine) job.engine = run.cores().make_axis_reduce_engine(staging, spec);
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });

@@ -17,7 +17,7 @@ namespace warpfold::pipeline {
 
 /// Reads a dataset's elements once: passes this rank's share to the engines that make(backend,
 /// plan) gives, and returns what these have in the end; `stages` is what it took, `mine` as
-/// set_up_slabs() has it. Collective; throws the same Error on every rank, also where the file
+/// pass_slabs() has it. Collective; throws the same Error on every rank, also where the file
 /// changed meanwhile.
 template <class Make>
 auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<StageTiming>& stages,
@@ -26,13 +26,12 @@ auto pass_dataset(DatasetView& view, Run& run, const Make& make, std::vector<Sta
   using Result = decltype(std::declval<Engine&>().finish());
   std::optional<Result> share;
   while_unchanged(view, run.communicator, [&] {
-    const SlabSetup setup = set_up_slabs(view, make, run, mine);
     const auto add = [&](StreamEngine& engine, std::uint64_t times) {
       Result part = static_cast<Engine&>(engine).finish();
       part.repeat(times);
       share ? share->merge(part) : void(share = std::move(part));
     };
-    stages = pass_slabs(setup, add, view.info(), run);
+    stages = pass_slabs(view, make, add, run, mine);
   });
   return *share;
 }

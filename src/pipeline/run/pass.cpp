@@ -72,6 +72,7 @@ class ItemQueue {
 std::vector<StageTiming> pass_items(const PassItems& pass, ItemQueue& queue, PassThread& thread,
                                     const MakeConsumer& make) {
   const std::unique_ptr<Consumer> consumer = make(thread);
+  if (!consumer) return {};
   if (pass.gpu != nullptr && thread.number == 0) pass.gpu->start();
   ElementRange taken{};
   while (!thread.stop.stop_requested()) {

@@ -59,7 +59,7 @@ class Consumer {
   virtual std::vector<StageTiming> timings() const = 0;
 };
 
-/// Makes the consumer of a thread, in that thread.
+/// Makes the consumer of a thread, in that thread; null where it has no part in the pass.
 using MakeConsumer = std::function<std::unique_ptr<Consumer>(PassThread& thread)>;
 
 /// Completes what consumers handed over and the stages of a rank's threads, which are listed thread

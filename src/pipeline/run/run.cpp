@@ -53,6 +53,7 @@ BackendPlacement place_on_cores(const RunOptions& options, const mpi::Communicat
 std::vector<StageTiming> new_start_stages(Run& run) {
   std::vector<StageTiming> stages{run.starting_gpu.timing(), run.opening.timing(),
                                   run.reserving.timing()};
+  if (!run.place.gpu) stages.front().seconds = 0;  // there is none
   for (std::size_t i = 0; i < stages.size(); ++i)
     stages[i].seconds -= std::exchange(run.reported_seconds[i], stages[i].seconds);
   return stages;
@@ -82,10 +83,12 @@ RunReport describe_run(const Backend& backend, const Backend* cores, const Backe
 
 }  // namespace
 
-BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator) {
+BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator,
+                              StageTimer* starting) {
   const mpi::Communicator host = communicator.on_this_host();
   std::vector<cuda::DeviceInfo> devices;
-  if (options.backend != BackendChoice::cpu) devices = cuda::visible_devices();
+  if (options.backend != BackendChoice::cpu)
+    devices = starting ? starting->time(0, cuda::visible_devices) : cuda::visible_devices();
   run_on_all(communicator, [&] {
     if (options.backend == BackendChoice::cuda && devices.empty())
       throw Error("no GPU to run on", cuda::unavailable_reason(),
@@ -113,14 +116,6 @@ BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator
 
 std::unique_ptr<Backend> make_backend(const BackendPlacement& place) {
   return place.gpu ? cuda::make_backend(*place.gpu) : cpu::make_backend(place.threads);
-}
-
-StartingBackend::StartingBackend(std::function<std::unique_ptr<Backend>()> make)
-    : starting_(std::async(std::launch::async, std::move(make))) {}
-
-Backend& StartingBackend::get() const {
-  const auto mine = starting_;
-  return *mine.get();
 }
 
 ChosenBackend choose_backend(const RunOptions& options, const mpi::Communicator& communicator) {
@@ -153,7 +148,7 @@ Run::Run(MPI_Comm parent, const RunOptions& run_options, std::uint64_t quantiles
       line_quantiles(quantiles_along_axes) {
   run_on_all(communicator, [&] { check_slab_bytes(options.slab_bytes); });
   is_chosen_ = options.backend != BackendChoice::automatic || !cuda::built();
-  start_at(is_chosen_ ? choose_place(options, communicator)
+  start_at(is_chosen_ ? choose_place(options, communicator, &starting_gpu)
                       : place_on_cores(options, communicator));
 }
 
@@ -162,7 +157,7 @@ void Run::choose_backend_for(const io::DatasetInfo& info) {
   const double for_gpu =
       cores_are_sooner(info, place.threads, communicator.size(), line_quantiles) ? 0 : 1;
   is_chosen_ = mpi::maximum({for_gpu}, communicator).front() > 0;
-  if (is_chosen_) start_at(choose_place(options, communicator));
+  if (is_chosen_) start_at(choose_place(options, communicator, &starting_gpu));
 }
 
 bool Run::shares(const io::DatasetInfo& info) const {
@@ -183,14 +178,14 @@ void Run::note(const std::string& text) {
 }
 
 Backend& Run::cores() {
-  if (!place.gpu) return backend.get();
+  if (!place.gpu) return *backend;
   if (!cores_beside_gpu) cores_beside_gpu = cpu::make_backend(place.threads);
   return *cores_beside_gpu;
 }
 
 void Run::start_at(BackendPlacement chosen) {
   place = std::move(chosen);
-  backend = StartingBackend([this, where = place] {
+  backend = MadeOnce<Backend>(std::launch::async, [this, where = place] {
     if (!where.gpu) return make_backend(where);
     return starting_gpu.time(0, [&] { return make_backend(where); });
   });
@@ -198,7 +193,7 @@ void Run::start_at(BackendPlacement chosen) {
 
 RunReport describe_run(const Run& run) {
   run_on_all(run.communicator, [&] { run.backend.get(); });
-  return describe_run(run.backend.get(), run.cores_beside_gpu.get(), run.place, run.communicator);
+  return describe_run(*run.backend, run.cores_beside_gpu.get(), run.place, run.communicator);
 }
 
 RunReport report_of(Run& run, const std::vector<StageTiming>& stages,

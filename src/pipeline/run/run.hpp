@@ -5,8 +5,6 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <functional>
-#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +17,7 @@
 #include "io/files/external_files.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/run/host_items.hpp"
+#include "pipeline/run/made_once.hpp"
 #include "pipeline/run/progress_monitor.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -35,24 +34,13 @@ struct BackendPlacement {
 
 /// Chooses this rank's place: its GPU (GpuPlacement), and its share of the host's cores.
 /// Collective. Throws on every rank where a GPU is requested and missing, and where several ranks
-/// would meet on one GPU without `share_gpu`.
-BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator);
+/// would meet on one GPU without `share_gpu`. `starting` times the driver's start; null: nothing
+/// does.
+BackendPlacement choose_place(const RunOptions& options, const mpi::Communicator& communicator,
+                              StageTimer* starting = nullptr);
 
 /// Makes a place's backend; a GPU's takes a quarter of a second. Throws Error.
 std::unique_ptr<Backend> make_backend(const BackendPlacement& place);
-
-/// A backend that is made in a thread of its own.
-class StartingBackend {
- public:
-  StartingBackend() = default;
-  explicit StartingBackend(std::function<std::unique_ptr<Backend>()> make);
-
-  /// Waits for it. Throws what making it threw. Threads may call it at once.
-  Backend& get() const;
-
- private:
-  std::shared_future<std::unique_ptr<Backend>> starting_;
-};
 
 struct ChosenBackend {
   std::unique_ptr<Backend> backend;
@@ -89,6 +77,14 @@ struct Run {
   /// Returns the backend of cores: this rank's, or one beside its GPU for what that doesn't offer.
   Backend& cores();
 
+  /// Returns what make() makes of this rank's backend: an engine, whose memory is a part of a GPU's
+  /// start. One thread at a time.
+  template <class Make>
+  auto make_engine(Make&& make) {
+    Backend& mine = *backend;
+    return place.gpu ? starting_gpu.time(0, [&] { return make(mine); }) : make(mine);
+  }
+
   /// Begins a pass over `items` items, of which each rank has its share_of(), by `threads` threads
   /// of this rank. Returns the items that ranks of a host share; null where that gains nothing.
   /// Collective.
@@ -106,7 +102,7 @@ struct Run {
   StageTimer starting_gpu;
   mpi::Communicator communicator;
   BackendPlacement place;
-  StartingBackend backend;
+  MadeOnce<Backend> backend;
   const std::uint64_t line_quantiles;         ///< to be found along axes: the choice goes by them
   std::unique_ptr<Backend> cores_beside_gpu;  ///< once there was work for them
   std::array<double, 3> reported_seconds{};   ///< seconds of the start in earlier reports

@@ -163,9 +163,11 @@ ScanOutcome scan_lines(DatasetView& view, const ScanSpec& spec, const AxisShape&
   LineJob job{tiling, spec, writer};
   run_on_all(communicator, [&] {
     job.source = std::make_unique<RegionSource>(view.dataset, run.monitor.stages());
-    job.engine = run.backend.get().make_axis_scan_engine(
-        staging_plan(plan, *job.source, view.decoding, run),
-        {spec, tiling.max_outputs(), under_way(plan, *job.source)});
+    job.engine = run.make_engine([&](Backend& backend) {
+      return backend.make_axis_scan_engine(
+          staging_plan(plan, *job.source, view.decoding, run),
+          {spec, tiling.max_outputs(), under_way(plan, *job.source)});
+    });
     job.registry = registry_of_callers(*job.engine, run.monitor.stages());
   });
   return scan_boxes(job, plan.mine, std::min(plan.slots(), job.engine->threads()), run);

@@ -42,7 +42,8 @@ BlockJob::BlockJob(DatasetView& view, const WorkNeeds& needs, const MakeEngine& 
       binding(run.place.near_gpu, plan.threads) {
   run_on_all(run.communicator, [&] {
     source = std::make_unique<BlockSource>(view.dataset, plan, run.monitor.stages());
-    engine = make(run.backend.get(), source->engine_plan(view.decoding));
+    engine = run.make_engine(
+        [&](Backend& backend) { return make(backend, source->engine_plan(view.decoding)); });
     source->make_readers(engine->decompresses() ? io::Compressed::left : io::Compressed::undone);
   });
   if (auto smaller = narrowed(plan, view.info(), engine->block_elements(), run.communicator))

@@ -90,7 +90,7 @@ class AxisTurns : public MatrixTest {
     DatasetView matrix = view();
     const RunOptions options = two_threads();
     pipeline::Run run(MPI_COMM_WORLD, options);
-    run.backend = StartingBackend([] { return std::make_unique<BackendOfTurns>(); });
+    run.backend = {std::launch::async, [] { return std::make_unique<BackendOfTurns>(); }};
     io::OutputSpec spec = describe_output({file("out"), "sums", true, {}});
     spec.shape = {outputs};
     spec.format = {ElementType::i64, native_byte_order};

@@ -108,7 +108,7 @@ class ScanAhead : public MatrixTest {
     DatasetView matrix = view();
     const RunOptions options = two_threads();
     pipeline::Run run(MPI_COMM_WORLD, options);
-    run.backend = StartingBackend([] { return std::make_unique<BackendAhead>(); });
+    run.backend = {std::launch::async, [] { return std::make_unique<BackendAhead>(); }};
     io::OutputSpec spec = describe_output({file("out"), "prefixes", true, {}});
     spec.shape = {rows, columns};
     spec.format = {output, native_byte_order};
