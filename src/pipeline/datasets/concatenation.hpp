@@ -27,8 +27,8 @@ std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::siz
                                            const std::string& path);
 
 /// Opens a dataset beside another; those of all files along which that was concatenated, where one
-/// in its own file has this dimension by name. For one rank. Throws Error where a file can't be
-/// read.
+/// in its own file has this dimension by name and the option names no file. For one rank. Throws
+/// Error where a file can't be read.
 io::Dataset open_named_beside(const NamedDataset& named, const io::DatasetInfo& info);
 
 /// Returns the files that names and patterns (`*`, `?` and `[...]`, as in a shell) stand for, each

@@ -31,7 +31,7 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
     const NamedDataset named = parse_dataset_name("by", option, view.info().file);
     const auto select = [&](const io::DatasetInfo& info) {
       const SharedPart part = shared_part("by", named, info, view.info(), view.match);
-      run.note(match_beside("by", info, view.info(), view.match, part.dimensions));
+      run.note(match_beside("by", named, info, view.info(), view.match, part.dimensions));
       labels.dimensions = shared_with_view(part, view.info());
       return part.selection;
     };
@@ -68,7 +68,7 @@ io::Dataset open_beside(const std::string& name, const DatasetView& view,
   const NamedDataset named = parse_dataset_name("by", name, labelled.file);
   io::Dataset labels = open_named_beside(named, labelled);
   const SharedPart part = shared_part("by", named, labels.info(), labelled, view.match);
-  labels.add_note(match_beside("by", labels.info(), labelled, view.match, part.dimensions));
+  labels.add_note(match_beside("by", named, labels.info(), labelled, view.match, part.dimensions));
   labels.select(part.selection);
   dimensions = shared_with_view(part, labelled);
   return labels;

@@ -320,7 +320,7 @@ std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
 }
 
 void require_same_in(const std::vector<std::string>& files, const io::DatasetInfo& first) {
-  if (first.elements > most_auxiliary_elements) return;
+  if (files.empty() || first.elements > most_auxiliary_elements) return;
   const auto line = read_coordinate_line(first.file, first.name, first.stored_shape);
   const auto is_same = [](double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
@@ -333,7 +333,8 @@ void require_same_in(const std::vector<std::string>& files, const io::DatasetInf
       continue;
     throw Error("cannot take '" + first.name + "' of '" + first.file + "' for all files",
                 "that of '" + file + "' differs",
-                "Make them the same, or take the first one's with `match` position.");
+                "Make them the same, or name one file's, such as '" + first.file +
+                    "::" + first.name + "'.");
   }
 }
 

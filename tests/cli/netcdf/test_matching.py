@@ -328,9 +328,40 @@ def test_what_files_have_beside_a_dataset_is_the_same_in_all(folder, option, tex
         assert outcome.code == code
     assert "that of" in outcome.errors[0] and "b.h5' differs" in outcome.errors[0]
     support.run(*words, "--match", "position")
+    support.run(*words[:-1], f"{first}::m")
     with h5py.File(second, "a") as file:
         del file["m"]
     support.run(*words)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_named_file_stands_for_itself_alone(folder, option):
+    paths = [write(folder / "a.h5"), write(folder / "b.h5", time=([2.0, 3.0], DAYS))]
+    for path, numbers in zip(paths, ([1, 2, 1], [1, 0, 3])):
+        with h5py.File(path, "a") as file:
+            file["m"] = np.array(numbers, "i4")
+            file["m"].dims[0].attach_scale(file["lat"])
+            file["t"] = np.array(numbers[:2], "i4")
+            file["t"].dims[0].attach_scale(file["time"])
+    words = ("reduce", *paths, "v", "--concat", "time")
+
+    def results(name):
+        by_default = () if option == "--by" else ("--ops", "sum")
+        report = support.run(*words, *by_default, option, name, "--json", "-").report
+        return report.get("labels", report["results"])
+
+    support.fail(*words, option, "m", code=1, mentions=("that of", "b.h5' differs"))
+    alone = folder / "alone.h5"
+    for named, numbers in ((paths[0], [1, 2, 1]), (paths[1], [1, 0, 3])):
+        write(alone)
+        with h5py.File(alone, "a") as file:
+            file["m"] = np.array(numbers, "i4")
+            file["m"].dims[0].attach_scale(file["lat"])
+        assert results(f"{named}::m") == results(f"{alone}::m")
+    # Along the joined dimension a named file has too few elements.
+    assert results("t")
+    for named in paths:
+        support.fail(*words, option, f"{named}::t", code=2, mentions=("(2)",))
 
 
 def test_units_of_times_are_in_any_case(folder):
