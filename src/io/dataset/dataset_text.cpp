@@ -17,7 +17,6 @@ DatasetText read_dataset_text(const std::string& file, const std::string& datase
           read_text_attribute(source.get(), "long_name", problem),
           read_text_attribute(source.get(), "cell_methods", problem),
           read_text_attribute(source.get(), "calendar", problem),
-          split_words(read_text_attribute(source.get(), "coordinates", problem).value_or("")),
           read_text_attribute(source.get(), "standard_name", problem),
           read_text_attribute(source.get(), "bounds", problem)};
 }

@@ -274,11 +274,9 @@ std::optional<std::vector<std::size_t>> Grid::dimensions_of(const std::string& p
 std::vector<AuxiliaryCoordinate>& Grid::auxiliaries() {
   if (auxiliaries_) return *auxiliaries_;
   std::vector<AuxiliaryCoordinate>& found = auxiliaries_.emplace();
-  for (const std::string& name : io::read_dataset_text(info_.file, info_.name).coordinates) {
-    const std::string path = info_.name.substr(0, info_.name.rfind('/') + 1) + name;
+  for (const auto& [name, path] : io::read_auxiliary_names(info_.file, info_.name))
     if (auto dimensions = dimensions_of(path))
       found.push_back({name, path, std::move(*dimensions)});
-  }
   return found;
 }
 
@@ -287,6 +285,7 @@ const CoordinateLine* Grid::line(AuxiliaryCoordinate& coordinate) const {
     std::vector<std::uint64_t> shape;
     for (const std::size_t d : coordinate.dimensions) shape.push_back(info_.stored_shape[d]);
     coordinate.line = read_coordinate_line(info_.stored_file, coordinate.path, shape);
+    if (*coordinate.line) (*coordinate.line)->name = coordinate.name;
   }
   return *coordinate.line ? &**coordinate.line : nullptr;
 }
