@@ -1,6 +1,5 @@
 #include "io/dataset/dataset_text.hpp"
 
-#include "core/base/text.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
