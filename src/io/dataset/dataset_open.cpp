@@ -102,6 +102,31 @@ std::string stored_path(hid_t file, const std::string& name) {
 
 }  // namespace
 
+DatasetHandle open_named(hid_t variable, const std::string& name) {
+  std::string group = name.starts_with('/') ? "/" : path_of(variable, cannot_read_variable);
+  const FileHandle file(require(H5Iget_file_id(variable), cannot_read_variable));
+  while (!group.empty()) {
+    group.erase(group.rfind('/'));
+    std::string path = group;
+    path.append("/").append(name);
+    const ObjectHandle object = open_object(file.get(), path);
+    if (object && H5Iget_type(object.get()) == H5I_DATASET) {
+      require_allowed_sources(object.get(), cannot_read_variable);
+      H5Iinc_ref(object.get());
+      return DatasetHandle(object.get());
+    }
+  }
+  H5Eclear2(H5E_DEFAULT);
+  return {};
+}
+
+DatasetHandle open_netcdf_variable(hid_t variable, const std::string& name) {
+  const std::size_t base = name.rfind('/') + 1;
+  DatasetHandle named =
+      open_named(variable, name.substr(0, base) + non_coordinate_prefix + name.substr(base));
+  return named ? std::move(named) : open_named(variable, name);
+}
+
 std::string link_text(hid_t file, const std::string& path) {
   LinkInfo link;
   if (get_link_info(file, path.c_str(), &link, H5P_DEFAULT) < 0) return "";

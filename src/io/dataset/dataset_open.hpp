@@ -44,6 +44,17 @@ DatasetHandle open_dataset(hid_t file, const std::string& file_path, const std::
 DatasetHandle open_stored_dataset(hid_t file, const std::string& file_path, const std::string& path,
                                   const std::string& problem);
 
+inline const std::string cannot_read_variable = "cannot read a variable";
+
+/// Opens the dataset that an attribute of `variable` names: one of its group, or of one above, or
+/// by its whole path. Returns none where there is no such dataset; throws RefusedFile. Call within
+/// a LibraryScope.
+DatasetHandle open_named(hid_t variable, const std::string& name);
+
+/// Opens the variable that an attribute names as netCDF does: first one that is stored under
+/// another name, as a dimension has its own. Throws and returns as open_named() does.
+DatasetHandle open_netcdf_variable(hid_t variable, const std::string& name);
+
 /// Returns what a soft or external link leads to; nothing of others. Call within a LibraryScope.
 std::string link_text(hid_t file, const std::string& path);
 

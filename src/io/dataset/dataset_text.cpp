@@ -1,6 +1,5 @@
 #include "io/dataset/dataset_text.hpp"
 
-#include "core/base/text.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -17,7 +16,6 @@ DatasetText read_dataset_text(const std::string& file, const std::string& datase
           read_text_attribute(source.get(), "long_name", problem),
           read_text_attribute(source.get(), "cell_methods", problem),
           read_text_attribute(source.get(), "calendar", problem),
-          split_words(read_text_attribute(source.get(), "coordinates", problem).value_or("")),
           read_text_attribute(source.get(), "standard_name", problem),
           read_text_attribute(source.get(), "bounds", problem)};
 }

@@ -12,7 +12,6 @@ struct DatasetText {
   std::optional<std::string> long_name;
   std::optional<std::string> cell_methods;
   std::optional<std::string> calendar = {};
-  std::vector<std::string> coordinates = {};  ///< names of variables that are
   std::optional<std::string> standard_name = {};
   std::optional<std::string> bounds = {};  ///< name of a variable
 };

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <sstream>
 
+#include "core/base/text.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/element_part.hpp"
 #include "io/dataset/placeholder.hpp"
+#include "io/files/external_files.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -60,6 +62,26 @@ std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& 
   const TypeHandle type(require(H5Dget_type(dataset.get()), problem));
   all.resize(dimensions + element_part(type.get(), member).extents.size());
   return all;
+}
+
+std::vector<DimensionName> read_auxiliary_names(const std::string& file, const std::string& name) {
+  const LibraryScope scope;
+  const std::string problem = cannot_read(file, name);
+  const FileHandle handle = open_for_reading(file);
+  const auto [path, member] = split_name(handle.get(), name);
+  const DatasetHandle dataset = open_stored_dataset(handle.get(), file, path, problem);
+  std::vector<DimensionName> auxiliaries;
+  if (!member.empty()) return auxiliaries;
+  const auto words = read_text_attribute(dataset.get(), "coordinates", problem);
+  for (const std::string& word : split_words(words.value_or(""))) {
+    try {
+      if (const DatasetHandle named = open_netcdf_variable(dataset.get(), word))
+        add(auxiliaries, {word.substr(word.rfind('/') + 1), path_of(named.get(), problem)});
+    } catch (const RefusedFile&) {
+      continue;
+    }
+  }
+  return auxiliaries;
 }
 
 }  // namespace warpfold::io

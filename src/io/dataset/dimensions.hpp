@@ -20,4 +20,9 @@ struct DimensionName {
 std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& file,
                                                              const std::string& dataset);
 
+/// Lists the variables that a dataset's attribute `coordinates` names and that are there: their
+/// names, and their paths in the file that the dataset lies in. Throws Error.
+std::vector<DimensionName> read_auxiliary_names(const std::string& file,
+                                                const std::string& dataset);
+
 }  // namespace warpfold::io

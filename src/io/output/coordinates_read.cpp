@@ -316,8 +316,7 @@ class CoordinateReader {
   /// left, and its bounds if they are wanted.
   std::optional<std::size_t> carry_named(hid_t variable, const std::string& name,
                                          bool with_bounds) {
-    DatasetHandle named = open_named(variable, name);
-    if (!named) named = open_named(variable, non_coordinate_prefix + name);
+    DatasetHandle named = open_netcdf_variable(variable, name);
     if (!named) return std::nullopt;
     const ObjectKey key = key_of(named.get());
     const auto known = carried_variables_.find(key);

@@ -4,6 +4,7 @@
 
 #include "core/base/text.hpp"
 #include "io/dataset/dataset_info.hpp"
+#include "io/dataset/dataset_names.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
@@ -236,7 +237,7 @@ std::string names_of(const Coordinates& coordinates, const std::vector<std::size
   std::string names;
   for (const std::size_t variable : variables) {
     if (!names.empty()) names += ' ';
-    names += coordinates.variables[variable].name;
+    names += variable_name(coordinates.variables[variable].name);
   }
   return names;
 }

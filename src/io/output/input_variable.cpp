@@ -253,24 +253,6 @@ bool is_in(hid_t file, hid_t object) { return info_of(file).fileno == info_of(ob
 
 unsigned hard_links_of(hid_t object) { return info_of(object).rc; }
 
-DatasetHandle open_named(hid_t variable, const std::string& name) {
-  std::string group = path_of(variable, cannot_read_variable);
-  const FileHandle file(require(H5Iget_file_id(variable), cannot_read_variable));
-  while (!group.empty()) {
-    group.erase(group.rfind('/'));
-    std::string path = group;
-    path.append("/").append(name);
-    const ObjectHandle object = open_object(file.get(), path);
-    if (object && H5Iget_type(object.get()) == H5I_DATASET) {
-      require_allowed_sources(object.get(), cannot_read_variable);
-      H5Iinc_ref(object.get());
-      return DatasetHandle(object.get());
-    }
-  }
-  H5Eclear2(H5E_DEFAULT);
-  return {};
-}
-
 std::vector<std::string> names_in(hid_t variable, const std::string& attribute) {
   const auto text = read_text_attribute(variable, attribute, cannot_read_variable);
   std::vector<std::string> names = split_words(text.value_or(""));

@@ -19,8 +19,6 @@ namespace warpfold::io {
 /// The functions below look at variables beside the dataset that outputs are computed from. They
 /// throw Error, whose words nobody sees: it costs what can't be read. Call within a LibraryScope.
 
-inline const std::string cannot_read_variable = "cannot read a variable";
-
 /// Which file, and which object of it.
 using ObjectKey = std::pair<unsigned long, std::string>;
 
@@ -31,10 +29,6 @@ bool is_in(hid_t file, hid_t object);
 
 /// Counts the hard links to an object.
 unsigned hard_links_of(hid_t object);
-
-/// Opens the dataset that an attribute of `variable` names: one of its group, or of one above.
-/// Returns none where there is no such dataset.
-DatasetHandle open_named(hid_t variable, const std::string& name);
 
 /// Returns the names of variables in a text attribute, which may have colons behind them.
 std::vector<std::string> names_in(hid_t variable, const std::string& attribute);

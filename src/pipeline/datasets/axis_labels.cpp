@@ -205,12 +205,13 @@ std::string read_dataset(const std::string& by, std::size_t dimension, DatasetVi
   const std::string& name = named.dataset;
   require_axis(named, dimension, info);
   std::vector<std::string> files{named.file};
-  if (several && by.find("::") == std::string::npos) files = info.files;
+  if (several && !named.names_file) files = info.files;
   const std::uint64_t extent = info.stored_shape[dimension];
   const Check check = [&](const io::DatasetInfo& line) {
     require_line(line);
     if (files.size() == 1 && line.stored_shape.front() == extent)
-      run.note(match_beside("by", line, info, view.match, {{dimension, 0, selection[dimension]}}));
+      run.note(match_beside("by", named, line, info, view.match,
+                            {{dimension, 0, selection[dimension]}}));
   };
   if (!read_texts(files, name, view, check, labels))
     for (const std::string& each : files) {

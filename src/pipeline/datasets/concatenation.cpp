@@ -234,10 +234,15 @@ std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::siz
   return line;
 }
 
-io::Dataset open_named_beside(const NamedDataset& named, const io::DatasetInfo& info) {
+std::optional<std::size_t> joined_dimension(const NamedDataset& named,
+                                            const io::DatasetInfo& info) {
   const bool of_all =
-      !info.files.empty() && named.file == info.file && io::has_dataset(named.file, named.dataset);
-  const auto dimension = of_all ? joined_dimension(info, named.dataset) : std::nullopt;
+      !info.files.empty() && !named.names_file && io::has_dataset(named.file, named.dataset);
+  return of_all ? joined_dimension(info, named.dataset) : std::nullopt;
+}
+
+io::Dataset open_named_beside(const NamedDataset& named, const io::DatasetInfo& info) {
+  const auto dimension = joined_dimension(named, info);
   io::Dataset beside = dimension ? open_of_all(info, named.dataset, *dimension)
                                  : io::Dataset(named.file, named.dataset);
   beside.take_as_unsigned();

@@ -26,9 +26,13 @@ io::Dataset open_concatenated(const std::string& name, const ViewOptions& option
 std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::size_t dimension,
                                            const std::string& path);
 
-/// Opens a dataset beside another; those of all files along which that was concatenated, where one
-/// in its own file has this dimension by name. For one rank. Throws Error where a file can't be
-/// read.
+/// Returns the dimension along which datasets beside another, which was concatenated, follow one
+/// another in all of its files: where it has the same name and the option names no file. For one
+/// rank.
+std::optional<std::size_t> joined_dimension(const NamedDataset& named, const io::DatasetInfo& info);
+
+/// Opens a dataset beside another; those of all files where they have a joined_dimension(). For one
+/// rank. Throws Error where a file can't be read.
 io::Dataset open_named_beside(const NamedDataset& named, const io::DatasetInfo& info);
 
 /// Returns the files that names and patterns (`*`, `?` and `[...]`, as in a shell) stand for, each

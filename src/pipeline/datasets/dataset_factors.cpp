@@ -70,7 +70,8 @@ Opened open_factors(const FactorsOption& given, const DatasetView& view) {
   const NamedDataset named = parse_dataset_name(given.name, given.text, info.file);
   io::Dataset dataset = open_factors_beside(named, given, info);
   const SharedPart part = shared_part(given.name, named, dataset.info(), info, view.match, true);
-  dataset.add_note(match_beside(given.name, dataset.info(), info, view.match, part.dimensions));
+  dataset.add_note(
+      match_beside(given.name, named, dataset.info(), info, view.match, part.dimensions));
   return with_part(std::move(dataset), part, info);
 }
 

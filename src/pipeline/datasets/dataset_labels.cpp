@@ -31,7 +31,7 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
     const NamedDataset named = parse_dataset_name("by", option, view.info().file);
     const auto select = [&](const io::DatasetInfo& info) {
       const SharedPart part = shared_part("by", named, info, view.info(), view.match);
-      run.note(match_beside("by", info, view.info(), view.match, part.dimensions));
+      run.note(match_beside("by", named, info, view.info(), view.match, part.dimensions));
       labels.dimensions = shared_with_view(part, view.info());
       return part.selection;
     };
@@ -62,13 +62,19 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
   return labels;
 }
 
+Selection nothing_of(const io::DatasetInfo& info) {
+  Selection nothing = io::selection_of(info);
+  for (Slice& slice : nothing) slice.count = 0;
+  return nothing;
+}
+
 io::Dataset open_beside(const std::string& name, const DatasetView& view,
                         std::vector<std::size_t>& dimensions) {
   const io::DatasetInfo& labelled = view.info();
   const NamedDataset named = parse_dataset_name("by", name, labelled.file);
   io::Dataset labels = open_named_beside(named, labelled);
   const SharedPart part = shared_part("by", named, labels.info(), labelled, view.match);
-  labels.add_note(match_beside("by", labels.info(), labelled, view.match, part.dimensions));
+  labels.add_note(match_beside("by", named, labels.info(), labelled, view.match, part.dimensions));
   labels.select(part.selection);
   dimensions = shared_with_view(part, labelled);
   return labels;
@@ -145,6 +151,18 @@ LabelOutputs outputs_along(const std::vector<int>& along, std::uint64_t labels,
 
 }  // namespace
 
+bool are_joined_texts(const std::string& name, const DatasetView& view,
+                      const mpi::Communicator& communicator) {
+  bool are_texts = false;
+  const auto look = [&] {
+    const NamedDataset named = parse_dataset_name("by", name, view.info().file);
+    are_texts = joined_dimension(named, view.info()) &&
+                io::read_texts(named.file, named.dataset, nothing_of);
+  };
+  if (communicator.is_root()) static_cast<void>(capture_exception(look));
+  return mpi::broadcast(std::uint64_t{are_texts}, communicator) != 0;
+}
+
 bool has_several_dimensions(const std::string& name, const DatasetView& view,
                             const mpi::Communicator& communicator) {
   bool several = false;
@@ -166,11 +184,13 @@ std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& v
     const NamedDataset named = parse_dataset_name("by", name, info.file);
     std::vector<std::size_t> dimensions;
     const auto find = [&](const io::DatasetInfo& labels) {
-      const SharedPart part = shared_part("by", named, labels, info, view.match);
-      dimensions = shared_with_view(part, info);
-      Selection nothing = part.selection;
-      for (Slice& slice : nothing) slice.count = 0;
-      return nothing;
+      const std::size_t joined = info.concatenated_along;
+      const bool are_joined_texts = labels.files.empty() && joined_dimension(named, info);
+      dimensions = shared_with_view(
+          are_joined_texts ? SharedPart{{}, {{joined, 0, io::selection_of(info)[joined]}}}
+                           : shared_part("by", named, labels, info, view.match),
+          info);
+      return nothing_of(labels);
     };
     try {
       if (!io::read_texts(named.file, named.dataset, find))

@@ -48,6 +48,11 @@ DatasetLabels open_labels(const std::string& name, DatasetView& view, Run& run);
 bool has_several_dimensions(const std::string& name, const DatasetView& view,
                             const mpi::Communicator& communicator);
 
+/// Returns whether a name is that of texts in all files along which a view was concatenated, which
+/// follow one another as these do. Collective.
+bool are_joined_texts(const std::string& name, const DatasetView& view,
+                      const mpi::Communicator& communicator);
+
 /// Returns all dimensions of a view, first that which labels of one dimension have. Collective.
 /// Throws the same Error on every rank, also for labels without exactly one dimension.
 std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& view, Run& run);

@@ -117,8 +117,8 @@ OpenMask open_mask(const NamedCondition& condition, const io::DatasetInfo& maske
       shared_part(condition.option, named, mask.dataset.info(), masked, matching);
   mask.dimensions = shared_with_view(part, masked);
   require_space(mask.dataset.info().name, range_of(mask.dimensions, masked.shape), masked.shape);
-  mask.dataset.add_note(
-      match_beside(condition.option, mask.dataset.info(), masked, matching, part.dimensions));
+  mask.dataset.add_note(match_beside(condition.option, named, mask.dataset.info(), masked, matching,
+                                     part.dimensions));
   mask.dataset.select(part.selection);
   return mask;
 }

@@ -180,11 +180,11 @@ SharedPart shared_part(const std::string& option, const NamedDataset& named,
   return part;
 }
 
-std::string match_beside(const std::string& option, const io::DatasetInfo& beside,
-                         const io::DatasetInfo& dataset, Matching matching,
-                         const std::vector<SharedDimension>& dimensions) {
+std::string match_beside(const std::string& option, const NamedDataset& named,
+                         const io::DatasetInfo& beside, const io::DatasetInfo& dataset,
+                         Matching matching, const std::vector<SharedDimension>& dimensions) {
   if (matching == Matching::position) return "";
-  if (beside.files.empty() && beside.file == dataset.file) require_same_in(dataset.files, beside);
+  if (!named.names_file && beside.files.empty()) require_same_in(dataset.files, beside);
   Grid grid(dataset);
   Grid other(beside);
   const std::string described = "`" + option + "` '" + beside.name + "'";

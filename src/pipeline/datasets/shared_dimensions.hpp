@@ -34,9 +34,9 @@ SharedPart shared_part(const std::string& option, const NamedDataset& named,
 /// Compares what a dataset and one beside it say of dimensions that they share. Throws an Error
 /// where they differ; returns what can't be compared, a sentence for a note, or nothing. For one
 /// rank.
-std::string match_beside(const std::string& option, const io::DatasetInfo& beside,
-                         const io::DatasetInfo& dataset, Matching matching,
-                         const std::vector<SharedDimension>& dimensions);
+std::string match_beside(const std::string& option, const NamedDataset& named,
+                         const io::DatasetInfo& beside, const io::DatasetInfo& dataset,
+                         Matching matching, const std::vector<SharedDimension>& dimensions);
 
 /// Returns the dimensions of dataset.shape that a dataset beside it has.
 std::vector<std::size_t> shared_with_view(const SharedPart& part, const io::DatasetInfo& dataset);

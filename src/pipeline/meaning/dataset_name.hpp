@@ -15,6 +15,7 @@ namespace warpfold::pipeline {
 struct NamedDataset {
   std::string file;
   std::string dataset;
+  bool names_file = false;            ///< its file is named, too, and no other of several is meant
   std::vector<Axis> dimensions = {};  ///< dimensions of the other; none: not given
 };
 

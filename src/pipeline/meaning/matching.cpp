@@ -274,11 +274,9 @@ std::optional<std::vector<std::size_t>> Grid::dimensions_of(const std::string& p
 std::vector<AuxiliaryCoordinate>& Grid::auxiliaries() {
   if (auxiliaries_) return *auxiliaries_;
   std::vector<AuxiliaryCoordinate>& found = auxiliaries_.emplace();
-  for (const std::string& name : io::read_dataset_text(info_.file, info_.name).coordinates) {
-    const std::string path = info_.name.substr(0, info_.name.rfind('/') + 1) + name;
+  for (const auto& [name, path] : io::read_auxiliary_names(info_.file, info_.name))
     if (auto dimensions = dimensions_of(path))
       found.push_back({name, path, std::move(*dimensions)});
-  }
   return found;
 }
 
@@ -287,6 +285,7 @@ const CoordinateLine* Grid::line(AuxiliaryCoordinate& coordinate) const {
     std::vector<std::uint64_t> shape;
     for (const std::size_t d : coordinate.dimensions) shape.push_back(info_.stored_shape[d]);
     coordinate.line = read_coordinate_line(info_.stored_file, coordinate.path, shape);
+    if (*coordinate.line) (*coordinate.line)->name = coordinate.name;
   }
   return *coordinate.line ? &**coordinate.line : nullptr;
 }
@@ -320,7 +319,7 @@ std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
 }
 
 void require_same_in(const std::vector<std::string>& files, const io::DatasetInfo& first) {
-  if (first.elements > most_auxiliary_elements) return;
+  if (files.empty() || first.elements > most_auxiliary_elements) return;
   const auto line = read_coordinate_line(first.file, first.name, first.stored_shape);
   const auto is_same = [](double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
@@ -333,7 +332,8 @@ void require_same_in(const std::vector<std::string>& files, const io::DatasetInf
       continue;
     throw Error("cannot take '" + first.name + "' of '" + first.file + "' for all files",
                 "that of '" + file + "' differs",
-                "Make them the same, or take the first one's with `match` position.");
+                "Make them the same, or name one file's, such as '" + first.file +
+                    "::" + first.name + "'.");
   }
 }
 

@@ -23,11 +23,12 @@ inline AxisWork prepare(const AlongAxes& task, DatasetView view, ReduceOptions o
   return prepare_rows(task, std::move(view), std::move(options), run);
 }
 
-/// Prepares a reduction by labels. Reduces quantiles and products along all axes, the labels'
-/// first. Throws where the options don't fit the dataset. Collective; throws the same Error on
-/// every rank.
+/// Prepares a reduction by labels. Reduces quantiles, products and those by texts of several files
+/// along all axes, the labels' first. Throws where the options don't fit the dataset. Collective;
+/// throws the same Error on every rank.
 inline AxisWork prepare(const ByLabels& task, DatasetView view, ReduceOptions options, Run& run) {
-  if (options.quantiles.empty() && !task.factors)
+  if (options.quantiles.empty() && !task.factors &&
+      !are_joined_texts(options.by, view, run.communicator))
     return prepare_labels(task, std::move(view), std::move(options), run);
   options.axes = axes_from_labels(options.by, view, run);
   return prepare_rows({task.factors, !task.makes_datasets}, std::move(view), std::move(options),

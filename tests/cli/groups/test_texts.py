@@ -207,3 +207,34 @@ def test_chunked_texts_of_as_many_dimensions_as_hdf5_has(tmp_path):
     words = ("reduce", path, "values", "--by", f"{path}::label", "--ops", "sum", "--json", "-")
     sums = {each["label"]: each["sum"] for each in support.run(*words).results}
     assert sums == {"aa": 13, "b": 2}
+
+
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize("more", [[], ["--weights", "lat"], ["--select", "1:5:2"], ["--axis", "0,1"]])
+def test_labels_of_joined_files_follow_one_another(folder, texts, more):
+    names, values, paths = "abaabc", np.arange(18.0).reshape(6, 3), []
+    for number, rows in enumerate((slice(3), slice(3, 6))):
+        paths.append(folder / f"{number}.h5")
+        with h5py.File(paths[-1], "w") as file:
+            labels = list(names[rows])
+            file["v"] = values[rows]
+            file["label"] = np.array(labels, "S1") if texts else [ord(each) for each in labels]
+            file["time"], file["lat"] = np.arange(6.0)[rows], [0.0, 1, 2]
+            for dimension, name in enumerate(("time", "lat")):
+                file[name].make_scale(name)
+                file["v"].dims[dimension].attach_scale(file[name])
+            file["label"].dims[0].attach_scale(file["time"])
+    operation = "mean" if "--weights" in more else "sum"
+    report = support.run("reduce", *paths, "v", "--concat", "time", "--by", "label", "--ops",
+                         operation, "--json", "-", *more, ranks=2).report  # fmt: skip
+    kept = range(1, 5, 2) if "--select" in more else range(6)
+    weights = np.array([0, 1, 2]) if "--weights" in more else np.ones(3)
+    expected = []
+    for label in sorted({names[i] for i in kept}):
+        weighted = values[[i for i in kept if names[i] == label]] * weights
+        total = weighted.sum()
+        expected.append(total / (weighted.shape[0] * 3) if operation == "mean" else total)
+    if "--axis" in more:
+        assert report["results"]["datasets"]["sum"]["values"] == expected
+    else:
+        assert [each[operation] for each in report["results"]] == expected

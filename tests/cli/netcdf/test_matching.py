@@ -266,6 +266,71 @@ def test_coordinates_of_two_dimensions_are_compared(folder):
     support.fail("reduce", first, "v", "--mask", f"{other}::m", code=1, mentions=mentions, ranks=3)
 
 
+@pytest.mark.parametrize("named", ["lat", "/lat"])
+def test_coordinates_in_a_group_above_are_compared(folder, named):
+    netCDF4 = pytest.importorskip("netCDF4")
+    for name, latitude in (("a.nc", 1.0), ("same.nc", 1.0), ("other.nc", 2.0)):
+        with netCDF4.Dataset(folder / name, "w") as file:
+            file.createDimension("y", 2)
+            file.createDimension("x", 3)
+            file.createVariable("lat", "f4", ("y", "x"))[:] = latitude
+            group = file.createGroup("outer").createGroup("inner")
+            if named == "/lat":
+                group.createVariable("lat", "f4", ("y", "x"))[:] = 0
+            variable = group.createVariable("v", "i4", ("y", "x"))
+            variable.coordinates = named
+            variable[:] = 1
+    words = ("reduce", folder / "a.nc", "outer/inner/v", "--mask")
+    support.run(*words, f"{folder / 'same.nc'}::outer/inner/v")
+    mentions = ("'lat' differ; index 0,0 has 1 in", "a.nc' and 2 in")
+    support.fail(*words, f"{folder / 'other.nc'}::outer/inner/v", code=1, mentions=mentions)
+    support.run("reduce", folder / "a.nc", "outer/inner/v", "--axis", "1", "--ops", "sum", "-o",
+                folder / "o.nc")  # fmt: skip
+    support.run("scan", folder / "a.nc", "outer/inner/v", "-o", folder / "scan.nc")
+    with netCDF4.Dataset(folder / "scan.nc") as file:
+        assert (file["outer/inner/lat"][:] == 1).all()
+
+
+@pytest.mark.parametrize("link", ["external", "soft", "hard"])
+def test_coordinates_of_two_dimensions_are_compared_through_links(folder, link):
+    latitudes = np.arange(6.0).reshape(2, 3)
+    data = curvilinear(folder / "a.nc", [0, 1], latitudes)
+    linked = folder / "linked.h5" if link == "external" else folder / "b.nc"
+    for change, code in ((0, 0), (1, 1)):
+        beside = curvilinear(folder / "b.nc", [0, 1], latitudes + change)
+        with h5py.File(linked, "w" if link == "external" else "a") as file:
+            group = file.create_group("elsewhere")
+            if link == "external":
+                group["w"] = h5py.ExternalLink("b.nc", "/v")
+            else:
+                group["w"] = h5py.SoftLink("/v") if link == "soft" else file["v"]
+        for words in ((data, "v", "--mask", f"{linked}::elsewhere/w"),
+                      (linked, "elsewhere/w", "--mask", f"{data}::v")):  # fmt: skip
+            outcome = support.attempt("reduce", *words, "--ops", "sum")
+            assert outcome.code == code
+            assert not code or "'lat' differ; index 0,0 has" in outcome.errors[0]
+
+
+def test_coordinates_called_as_a_dimension_that_they_are_not_of_are_compared(folder):
+    netCDF4 = pytest.importorskip("netCDF4")
+    for name, longitude in (("a.nc", 1.0), ("same.nc", 1.0), ("other.nc", 2.0)):
+        with netCDF4.Dataset(folder / name, "w") as file:
+            for dimension, extent in (("time", 2), ("lat", 2), ("lon", 3)):
+                file.createDimension(dimension, extent)
+            file.createVariable("lon", "f4", ("lat", "lon"))[:] = longitude
+            variable = file.createVariable("v", "i4", ("time", "lat", "lon"))
+            variable.coordinates = "lon"
+            variable[:] = 1
+    words = ("reduce", folder / "a.nc", "v", "--mask")
+    support.run(*words, f"{folder / 'same.nc'}::v")
+    mentions = ("'lon' differ; index 0,0 has 1 in",)
+    support.fail(*words, f"{folder / 'other.nc'}::v", code=1, mentions=mentions)
+    support.run("reduce", folder / "a.nc", "v", "--axis", "time", "-o", folder / "o.nc")
+    with netCDF4.Dataset(folder / "o.nc") as file:
+        assert file["v"].coordinates == "lon"
+        assert file["lon"].dimensions == ("lat", "lon") and (file["lon"][:] == 1).all()
+
+
 def test_labels_of_one_file_that_differ_are_an_error(folder):
     with h5py.File(folder / "in.h5", "w") as file:
         for name, labels in (("v", "ab"), ("same", "ab"), ("other", "cd")):
@@ -328,9 +393,40 @@ def test_what_files_have_beside_a_dataset_is_the_same_in_all(folder, option, tex
         assert outcome.code == code
     assert "that of" in outcome.errors[0] and "b.h5' differs" in outcome.errors[0]
     support.run(*words, "--match", "position")
+    support.run(*words[:-1], f"{first}::m")
     with h5py.File(second, "a") as file:
         del file["m"]
     support.run(*words)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_named_file_stands_for_itself_alone(folder, option):
+    paths = [write(folder / "a.h5"), write(folder / "b.h5", time=([2.0, 3.0], DAYS))]
+    for path, numbers in zip(paths, ([1, 2, 1], [1, 0, 3])):
+        with h5py.File(path, "a") as file:
+            file["m"] = np.array(numbers, "i4")
+            file["m"].dims[0].attach_scale(file["lat"])
+            file["t"] = np.array(numbers[:2], "i4")
+            file["t"].dims[0].attach_scale(file["time"])
+    words = ("reduce", *paths, "v", "--concat", "time")
+
+    def results(name):
+        by_default = () if option == "--by" else ("--ops", "sum")
+        report = support.run(*words, *by_default, option, name, "--json", "-").report
+        return report.get("labels", report["results"])
+
+    support.fail(*words, option, "m", code=1, mentions=("that of", "b.h5' differs"))
+    alone = folder / "alone.h5"
+    for named, numbers in ((paths[0], [1, 2, 1]), (paths[1], [1, 0, 3])):
+        write(alone)
+        with h5py.File(alone, "a") as file:
+            file["m"] = np.array(numbers, "i4")
+            file["m"].dims[0].attach_scale(file["lat"])
+        assert results(f"{named}::m") == results(f"{alone}::m")
+    # Along the joined dimension a named file has too few elements.
+    assert results("t")
+    for named in paths:
+        support.fail(*words, option, f"{named}::t", code=2, mentions=("(2)",))
 
 
 def test_units_of_times_are_in_any_case(folder):
