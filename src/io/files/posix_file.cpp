@@ -1,7 +1,12 @@
 #include "io/files/posix_file.hpp"
 
+#include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#endif
 
 #include <algorithm>
 #include <cctype>
@@ -52,6 +57,18 @@ TransferResult write_at(int descriptor, std::uint64_t offset, std::span<const st
       });
   if (result.error == 0 && result.bytes < bytes.size()) result.error = ENOSPC;
   return result;
+}
+
+/// A host that caches a page of NFS writes all of it back, with what it takes for the bytes of
+/// others, unless it writes synchronously.
+int flags_to_share_pages(const std::string& path) {
+#ifdef __linux__
+  struct statfs status {};
+  if (::statfs(path.c_str(), &status) == 0 && status.f_type == NFS_SUPER_MAGIC) return O_DSYNC;
+#else
+  static_cast<void>(path);
+#endif
+  return 0;
 }
 
 std::string describe_errno(int error) {
