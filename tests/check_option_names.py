@@ -11,6 +11,7 @@ import sys
 
 TABLE = "src/cli/report/text.cpp"
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
+NAMES = re.compile(r"members\[\] = \{(.*?)\};", re.DOTALL)
 WORDING = re.compile(r'\{"(\w+)", "(--[a-z-]+)[a-z ]*"\}')
 FLAG = re.compile(r"--[a-z][a-z-]*")
 MEMBER = re.compile(r"`(\w+)`")
@@ -37,9 +38,12 @@ def literals(text):
 
 
 def complaints(root):
-    worded = dict(WORDING.findall((root / TABLE).read_text()))
-    flags = flags_of_program(root)
-    assert worded and flags.issuperset(worded.values())
+    table = (root / TABLE).read_text()
+    names = LITERAL.findall(NAMES.search(table)[1])
+    worded = {name: "--" + name.replace("_", "-") for name in names}
+    worded |= dict(WORDING.findall(table))
+    assert names
+    flags = flags_of_program(root) | set(worded.values())
     named = set()
     layers = [path for path in (root / "src").iterdir() if path.is_dir() and path.name != "cli"]
     for path, text in sources(root, [*layers, root / "include"]):

@@ -1,13 +1,11 @@
-#include <array>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <utility>
 
 #include "cli/commands/grammar.hpp"
-#include "cli/manual/man_page.hpp"
+#include "cli/manual/manual.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/version.hpp"
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <string>
 #include <utility>
 #include <variant>
 

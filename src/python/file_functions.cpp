@@ -1,4 +1,3 @@
-#include <mpi.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -15,12 +14,8 @@
 
 #include "cli/commands/info_document.hpp"
 #include "cli/report/json_writer.hpp"
-#include "cli/requests/compact_request.hpp"
-#include "cli/requests/histogram_request.hpp"
 #include "cli/requests/parsed_request.hpp"
-#include "cli/requests/read_request.hpp"
-#include "cli/requests/reduce_request.hpp"
-#include "cli/requests/scan_request.hpp"
+#include "cli/requests/requests.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "io/dataset/dataset.hpp"
 #include "io/files/external_files.hpp"
@@ -30,7 +25,6 @@
 #include "python/values.hpp"
 #include "python/watched_call.hpp"
 #include "warpfold/core/float16.hpp"
-#include "warpfold/read.hpp"
 
 namespace nb = nanobind;
 using namespace nanobind::literals;
@@ -52,10 +46,11 @@ nb::list names_of(const std::vector<std::string>& texts) {
 
 /// Returns None on other ranks than 0, unless each has results; there whether several datasets were
 /// requested, and of each its name, why it was skipped, whether as reading it failed, what
-/// to_result(request, result) returns, and the notes of its data.
-template <class Result, class Request, class Compute, class ToResult>
+/// to_result(request, result) returns, and the notes of its data. `more` are arguments of the
+/// library's function behind the options.
+template <class Request, class ToResult, class... More>
 nb::object answer(const Words& words, std::uintptr_t communicator, WatchedCall& call,
-                  const Compute& compute, const ToResult& to_result) {
+                  const ToResult& to_result, const More&... more) {
   cli::ParsedRequest<Request> parsed(words);
   Request& request = parsed.request;
   const mpi::Communicator ranks(communicator_at(communicator));
@@ -65,10 +60,11 @@ nb::object answer(const Words& words, std::uintptr_t communicator, WatchedCall& 
     request.complete(ranks, words);
     const std::string& file = request.arguments.file;
     if (request.arguments.several)
-      return compute(ranks.get(), file, request.arguments.datasets, request.options);
+      return Request::compute(ranks.get(), file, request.arguments.datasets, request.options,
+                              more...);
     const std::string& dataset = request.arguments.dataset();
-    return std::vector<DatasetOutcome<Result>>{
-        {dataset, "", compute(ranks.get(), file, dataset, request.options)}};
+    return std::vector<DatasetOutcome<typename Request::Result>>{
+        {dataset, "", Request::compute(ranks.get(), file, dataset, request.options, more...)}};
   });
   if (!ranks.is_root() && !on_every_rank<Request>) return nb::none();
   nb::list results;
@@ -124,14 +120,14 @@ nb::object histogram_result(const cli::HistogramRequest&, const HistogramResult&
 }
 
 /// Adds a function of (words, communicator, progress, interruptible) that returns answer().
-template <class Result, class Request, class Compute, class ToResult>
-void add_function(nb::module_& module, const char* name, Compute compute, ToResult to_result) {
+template <class Request, class ToResult, class... More>
+void add_function(nb::module_& module, const char* name, ToResult to_result, More... more) {
   module.def(
       name,
       [=](const Words& words, std::uintptr_t communicator, nb::object progress,
           bool interruptible) {
         WatchedCall call(std::move(progress), interruptible);
-        return answer<Result, Request>(words, communicator, call, compute, to_result);
+        return answer<Request>(words, communicator, call, to_result, more...);
       },
       "words"_a, "communicator"_a, "progress"_a.none(), "interruptible"_a);
 }
@@ -212,16 +208,11 @@ nb::object read_result(const cli::ReadRequest&, const ReadResult& result) {
 }  // namespace
 
 void add_file_functions(nb::module_& module) {
-  add_function<ReduceResult, cli::ReduceRequest>(
-      module, "reduce", [](const auto&... of) { return reduce(of...); }, reduce_result);
-  add_function<ScanResult, cli::ScanRequest>(
-      module, "scan", [](const auto&... of) { return scan(of...); }, scan_result);
-  add_function<CompactResult, cli::CompactRequest>(
-      module, "compact", [](const auto&... of) { return compact(of...); }, compact_result);
-  add_function<HistogramResult, cli::HistogramRequest>(
-      module, "histogram", [](const auto&... of) { return histogram(of...); }, histogram_result);
-  add_function<ReadResult, cli::ReadRequest>(
-      module, "read", [](const auto&... of) { return read(of..., memory_for); }, read_result);
+  add_function<cli::ReduceRequest>(module, "reduce", reduce_result);
+  add_function<cli::ScanRequest>(module, "scan", scan_result);
+  add_function<cli::CompactRequest>(module, "compact", compact_result);
+  add_function<cli::HistogramRequest>(module, "histogram", histogram_result);
+  add_function<cli::ReadRequest>(module, "read", read_result, memory_for);
   module.def("info", info, "words"_a, "communicator"_a, "interruptible"_a);
   module.def("read_output", read_output, "file"_a, "dataset"_a);
 }

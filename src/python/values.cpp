@@ -4,7 +4,6 @@
 #include <nanobind/stl/string.h>
 
 #include <limits>
-#include <string_view>
 
 namespace nb = nanobind;
 

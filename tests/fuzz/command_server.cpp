@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/commands/application.hpp"
+#include "cli/commands/program.hpp"
 #include "mpi/communicator.hpp"
 #include "mpi/environment.hpp"
 #include "warpfold/core/error.hpp"

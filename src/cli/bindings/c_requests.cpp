@@ -10,16 +10,13 @@
 
 #include "cli/report/text.hpp"
 #include "cli/requests/parsed_request.hpp"
-#include "cli/requests/reduce_request.hpp"
-#include "cli/requests/scan_request.hpp"
+#include "cli/requests/requests.hpp"
 #include "core/base/text.hpp"
 #include "io/files/external_files.hpp"
 #include "mpi/communicator.hpp"
 #include "pipeline/bindings/status.hpp"
 #include "pipeline/run/collective.hpp"
 #include "warpfold/core/error.hpp"
-#include "warpfold/reduce.hpp"
-#include "warpfold/scan.hpp"
 
 using Results = nlohmann::ordered_json;  ///< has by name "real" (its bits), "integer" or "text"
 
@@ -108,9 +105,8 @@ std::vector<std::string> command_line_of(warpfold_request* request, const char* 
 }
 
 /// Does what a command line asks for, of one dataset; returns rank 0's results on every rank.
-template <class Request, class Compute>
-Results run(const std::vector<std::string>& words, const mpi::Communicator& ranks,
-            const Compute& compute) {
+template <class Request>
+Results run(const std::vector<std::string>& words, const mpi::Communicator& ranks) {
   ParsedRequest<Request> parsed(words);
   Request& request = parsed.request;
   request.options.run = parsed.run;
@@ -118,8 +114,8 @@ Results run(const std::vector<std::string>& words, const mpi::Communicator& rank
   request.complete(ranks, words);
   if (request.arguments.several)
     throw usage_error("several datasets are named", "", "Name one for each request.");
-  const auto result =
-      compute(ranks.get(), request.arguments.file, request.arguments.dataset(), request.options);
+  const auto result = Request::compute(ranks.get(), request.arguments.file,
+                                       request.arguments.dataset(), request.options);
   const std::string text = ranks.is_root() ? results_of(request, result).dump() : "";
   return Results::parse(mpi::broadcast(text, ranks));
 }
@@ -174,12 +170,8 @@ int warpfold_request_run(warpfold_request* request, MPI_Comm communicator, const
     const warpfold::mpi::Communicator ranks(communicator);
     const std::vector<std::string> words = cli::command_line_of(request, file, dataset, ranks);
     request->results = Results::object();
-    if (request->command == "reduce")
-      request->results = cli::run<cli::ReduceRequest>(
-          words, ranks, [](const auto&... of) { return warpfold::reduce(of...); });
-    else
-      request->results = cli::run<cli::ScanRequest>(
-          words, ranks, [](const auto&... of) { return warpfold::scan(of...); });
+    request->results = request->command == "reduce" ? cli::run<cli::ReduceRequest>(words, ranks)
+                                                    : cli::run<cli::ScanRequest>(words, ranks);
   });
 }
 

@@ -1,15 +1,9 @@
-#include "cli/commands/application.hpp"
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstddef>
 #include <exception>
-#include <iterator>
 #include <new>
-#include <string>
-#include <vector>
 
 #include "cli/commands/grammar.hpp"
+#include "cli/commands/program.hpp"
 #include "cli/options/command_line.hpp"
 #include "cli/report/build_report.hpp"
 #include "cli/report/report_file.hpp"

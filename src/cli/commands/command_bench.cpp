@@ -1,6 +1,5 @@
 #include <exception>
 #include <string>
-#include <vector>
 
 #include "cli/commands/command.hpp"
 #include "cli/options/common_options.hpp"

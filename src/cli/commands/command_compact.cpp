@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/commands/dataset_command.hpp"
 #include "cli/options/common_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
-#include "cli/requests/compact_request.hpp"
+#include "cli/requests/requests.hpp"
 #include "warpfold/compact.hpp"
 
 namespace warpfold::cli {
@@ -17,19 +16,11 @@ namespace {
 constexpr const char* compact_examples = R"(warpfold compact topo.nc topo -o high.h5 --where '>4000'
 warpfold compact topo.nc topo -o ocean.h5 --where '<0' --indices)";
 
-class CompactCommand : public RowsCommand<CompactRequest, CompactResult> {
+class CompactCommand : public RowsCommand<CompactRequest> {
  public:
   explicit CompactCommand(CLI::App& program)
-      : RowsCommand(program, "compact", "Write the elements that satisfy conditions, in order") {
-    add_data_options(application(), common_);
-    show_examples(compact_examples);
-  }
-
-  void run(const Session& session) override {
-    request_.complete(mpi::Communicator(session.communicator), session.words);
-    compute_and_report(session, request_.options.output.path,
-                       [](const auto&... of) { return compact(of...); });
-  }
+      : RowsCommand(program, "compact", "Write the elements that satisfy conditions, in order",
+                    compact_examples) {}
 
  private:
   std::string lines(const CompactResult& result) const override {

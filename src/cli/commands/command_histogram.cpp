@@ -9,7 +9,7 @@
 #include "cli/options/common_options.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
-#include "cli/requests/histogram_request.hpp"
+#include "cli/requests/requests.hpp"
 #include "warpfold/histogram.hpp"
 
 namespace warpfold::cli {
@@ -48,18 +48,11 @@ constexpr const char* histogram_examples =
     R"(warpfold histogram topo.nc topo --bins -11000,-200,0,500,9000
 warpfold histogram year.nc temp --bins 10 --range 200,330)";
 
-class HistogramCommand : public DatasetCommand<HistogramRequest, HistogramResult> {
+class HistogramCommand : public DatasetCommand<HistogramRequest> {
  public:
   explicit HistogramCommand(CLI::App& program)
-      : DatasetCommand(program, "histogram", "Count a dataset's values by bins") {
-    add_data_options(application(), common_);
-    show_examples(histogram_examples);
-  }
-
-  void run(const Session& session) override {
-    request_.complete(mpi::Communicator(session.communicator), session.words);
-    compute_and_report(session, "", [](const auto&... of) { return histogram(of...); });
-  }
+      : DatasetCommand(program, "histogram", "Count a dataset's values by bins",
+                       histogram_examples) {}
 
  private:
   Report make_report(const HistogramResult& result) const override {

@@ -16,7 +16,7 @@
 #include "cli/options/option_values.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
-#include "cli/requests/reduce_request.hpp"
+#include "cli/requests/requests.hpp"
 #include "core/results/statistic_table.hpp"
 #include "warpfold/reduce.hpp"
 
@@ -47,9 +47,7 @@ std::string text_of(const LabelSummary& label) {
   return label.text.empty() ? to_text(label.label) : label.text;
 }
 
-std::string result_text(Statistic statistic, const Value& value,
-                        const std::vector<std::uint64_t>& shape) {
-  const auto coordinates = coordinates_of(statistic, value, shape);
+std::string result_text(const Value& value, const std::vector<std::uint64_t>& coordinates) {
   const std::string text = to_text(value);
   return coordinates.empty() ? text : fmt::format("{} at [{}]", text, fmt::join(coordinates, ", "));
 }
@@ -59,20 +57,12 @@ constexpr const char* reduce_examples =
 warpfold reduce year.nc temp --axis time --by season --ops mean,q95 -o out.nc
 mpirun -np 4 warpfold reduce year.nc temp --axis lat,lon --weights cos:lat -o w.nc)";
 
-class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
+class ReduceCommand : public RowsCommand<ReduceRequest> {
  public:
   explicit ReduceCommand(CLI::App& program)
       : RowsCommand(program, "reduce",
-                    "Compute statistics of datasets, in one pass except quantiles") {
-    add_data_options(application(), common_);
-    show_examples(reduce_examples);
-  }
-
-  void run(const Session& session) override {
-    request_.complete(mpi::Communicator(session.communicator), session.words);
-    compute_and_report(session, request_.options.output.path,
-                       [](const auto&... of) { return reduce(of...); });
-  }
+                    "Compute statistics of datasets, in one pass except quantiles",
+                    reduce_examples) {}
 
  private:
   void add_factors(Json& members) const {
@@ -111,11 +101,9 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     if (request_.reports_labels()) return lines_by_label(result);
     if (request_.prints_outputs()) return printed_text(result, request_.output_names(result));
     Table table;
-    for (const auto& [statistic, value] : result.summary)
-      table.push_back(
-          {std::string(name_of(statistic)), result_text(statistic, value, result.shape)});
-    for (std::size_t i = 0; i < result.quantiles.size(); ++i)
-      table.push_back({request_.quantile_names[i], to_text(result.quantiles[i])});
+    for_each_result(result, result.shape, [&](const auto& name, const auto&... of) {
+      table.push_back({name, result_text(of...)});
+    });
     for_each_output(result, [&](const std::string& name, const AxisOutput& each) {
       table.push_back(
           {name, fmt::format("{} {}: {}, {}", request_.options.output.path, each.dataset,
@@ -134,9 +122,8 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     const std::size_t shown = shows_all ? all : std::min(shown_labels, all);
     for (const LabelSummary& label : std::span(result.labels).first(shown)) {
       std::vector<std::string>& row = table.emplace_back(std::vector{text_of(label)});
-      for (const auto& [statistic, value] : label.summary)
-        row.push_back(result_text(statistic, value, result.shape));
-      for (const Value& value : label.quantiles) row.push_back(to_text(value));
+      for_each_result(label, result.shape,
+                      [&](const auto&, const auto&... of) { row.push_back(result_text(of...)); });
     }
     if (shown == all) return aligned_text(table);
     return aligned_text(table) +
@@ -147,15 +134,14 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     if (request_.prints_outputs()) return printed_rows(result, request_.output_names(result));
     Rows rows;
     for (const LabelSummary& label : result.labels)
-      for_each_result(label, [&](const std::string& name, const Value& value) {
+      for_each_result(label, {}, [&](const auto& name, const Value& value, const auto&) {
         rows.push_back({fmt::format("{}[{}]", name, text_of(label)),
                         to_text(value, ""),
                         {{"label", text_of(label)}}});
       });
-    for (const auto& [statistic, value] : result.summary)
-      rows.push_back({std::string(name_of(statistic)), to_text(value, "")});
-    for (std::size_t i = 0; i < result.quantiles.size(); ++i)
-      rows.push_back({request_.quantile_names[i], to_text(result.quantiles[i], "")});
+    for_each_result(result, {}, [&](const auto& name, const Value& value, const auto&) {
+      rows.push_back({name, to_text(value, "")});
+    });
     for_each_output(result, [&](const std::string& name, const AxisOutput& each) {
       rows.push_back({name, request_.options.output.path + ":" + each.dataset});
     });
@@ -168,13 +154,15 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     return request_.result_names();
   }
 
-  /// Calls body(what it is requested as, value) for each result of a label.
-  template <class Body>
-  void for_each_result(const LabelSummary& label, Body&& body) const {
-    for (const auto& [statistic, value] : label.summary)
-      body(std::string(name_of(statistic)), value);
-    for (std::size_t i = 0; i < label.quantiles.size(); ++i)
-      body(request_.quantile_names[i], label.quantiles[i]);
+  /// Calls body(what it is requested as, value, coordinates_of() it) for each number of a dataset
+  /// of a shape, or of one of its labels.
+  template <class Results, class Body>
+  void for_each_result(const Results& results, const std::vector<std::uint64_t>& shape,
+                       Body&& body) const {
+    for (const auto& [statistic, value] : results.summary)
+      body(std::string(name_of(statistic)), value, coordinates_of(statistic, value, shape));
+    for (std::size_t i = 0; i < results.quantiles.size(); ++i)
+      body(request_.quantile_names[i], results.quantiles[i], std::vector<std::uint64_t>());
   }
 
   /// Calls body(what it is requested as, output) for each.
@@ -188,9 +176,8 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     std::vector<std::string> cells;
     if (request_.prints_outputs()) return cells;
     if (request_.reports_labels()) cells.push_back(fmt::format("{}", result.labels.size()));
-    for (const auto& [statistic, value] : result.summary)
-      cells.push_back(result_text(statistic, value, result.shape));
-    for (const Value& value : result.quantiles) cells.push_back(to_text(value));
+    for_each_result(result, result.shape,
+                    [&](const auto&, const auto&... of) { cells.push_back(result_text(of...)); });
     for (const AxisOutput& each : result.outputs)
       cells.push_back(fmt::format("{}: {}, {}", each.dataset, name_of(each.type),
                                   shape_text(result.output_shape)));
@@ -234,7 +221,7 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     Json& entries = members["results"] = Json::array();
     for (const LabelSummary& label : result.labels) {
       Json entry{{"label", label.text.empty() ? json_value(label.label) : Json(label.text)}};
-      for_each_result(label, [&](const std::string& name, const Value& value) {
+      for_each_result(label, {}, [&](const auto& name, const Value& value, const auto&) {
         entry[name] = json_value(value);
       });
       entries.push_back(std::move(entry));
@@ -277,14 +264,11 @@ class ReduceCommand : public RowsCommand<ReduceRequest, ReduceResult> {
     if (request_.by_labels()) return label_members(result);
     Json results = Json::object();
     Json places = Json::object();
-    for (const auto& [statistic, value] : result.summary) {
-      const std::string name(name_of(statistic));
-      results[name] = json_value(value);
-      const auto coordinates = coordinates_of(statistic, value, result.shape);
-      if (!coordinates.empty()) places[name] = coordinates;
-    }
-    for (std::size_t i = 0; i < result.quantiles.size(); ++i)
-      results[request_.quantile_names[i]] = json_value(result.quantiles[i]);
+    for_each_result(result, result.shape,
+                    [&](const auto& name, const Value& value, const auto& coordinates) {
+                      results[name] = json_value(value);
+                      if (!coordinates.empty()) places[name] = coordinates;
+                    });
     Json members{{"results", std::move(results)}};
     add_quantile_method(members);
     if (!places.empty()) members["coordinates"] = std::move(places);

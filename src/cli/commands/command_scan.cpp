@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/commands/dataset_command.hpp"
@@ -9,7 +8,7 @@
 #include "cli/options/option_values.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/text.hpp"
-#include "cli/requests/scan_request.hpp"
+#include "cli/requests/requests.hpp"
 #include "warpfold/scan.hpp"
 
 namespace warpfold::cli {
@@ -18,19 +17,11 @@ namespace {
 constexpr const char* scan_examples = R"(warpfold scan topo.nc topo -o totals.h5
 warpfold scan year.nc temp --axis time -o running.nc --chunks auto --deflate)";
 
-class ScanCommand : public RowsCommand<ScanRequest, ScanResult> {
+class ScanCommand : public RowsCommand<ScanRequest> {
  public:
   explicit ScanCommand(CLI::App& program)
-      : RowsCommand(program, "scan", "Write the prefix sums, minima or maxima of datasets") {
-    add_data_options(application(), common_);
-    show_examples(scan_examples);
-  }
-
-  void run(const Session& session) override {
-    request_.complete(mpi::Communicator(session.communicator), session.words);
-    compute_and_report(session, request_.options.output.path,
-                       [](const auto&... of) { return scan(of...); });
-  }
+      : RowsCommand(program, "scan", "Write the prefix sums, minima or maxima of datasets",
+                    scan_examples) {}
 
  private:
   std::string lines(const ScanResult& result) const override {

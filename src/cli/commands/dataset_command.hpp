@@ -16,16 +16,28 @@
 namespace warpfold::cli {
 
 /// A command that makes a Result of a dataset, or of each of several, as its Request says.
-template <class Request, class Result>
+template <class Request>
 class DatasetCommand : public Command {
  public:
+  void run(const Session& session) override {
+    request_.complete(mpi::Communicator(session.communicator), session.words);
+    if (request_.arguments.several)
+      report_on("", request_.arguments.datasets, session);
+    else
+      report_on(request_.arguments.dataset(), request_.arguments.dataset(), session);
+  }
+
   ExternalFiles external() const override { return common_.run.external; }
 
  protected:
+  using Result = typename Request::Result;
   using Outcomes = std::vector<DatasetOutcome<Result>>;
 
-  DatasetCommand(CLI::App& program, const char* name, const char* description)
-      : Command(program, name, description), name_(name) {}
+  DatasetCommand(CLI::App& program, const char* name, const char* description, const char* examples)
+      : Command(program, name, description), name_(name) {
+    add_data_options(application(), common_);
+    show_examples(examples);
+  }
 
   virtual Report make_report(const Result& result) const = 0;
   virtual Report make_report(const Outcomes& outcomes) const = 0;
@@ -33,29 +45,6 @@ class DatasetCommand : public Command {
   /// Names the datasets that are read beside those of the arguments, or are empty.
   virtual std::vector<std::string> datasets_beside() const {
     return pipeline::names_beside(request_.options.view);
-  }
-
-  /// Reports what compute(communicator, file, datasets, options) returns: a Result of a dataset's
-  /// name, Outcomes of a choice. `output` is the file that it writes, or empty.
-  template <class Compute>
-  void compute_and_report(const Session& session, const std::string& output,
-                          const Compute& compute) {
-    const auto use = [&](const std::string& subject, const auto& datasets) {
-      run_and_report(
-          {name_, request_.arguments.file, subject}, session, common_,
-          {request_.arguments.file, request_.arguments.datasets, output,
-           request_.options.view.files, datasets_beside()},
-          [&](const RunOptions& run) {
-            request_.options.run = run;
-            return compute(session.communicator, request_.arguments.file, datasets,
-                           request_.options);
-          },
-          [&](const auto& result) { return make_report(result); });
-    };
-    if (request_.arguments.several)
-      use("", request_.arguments.datasets);
-    else
-      use(request_.arguments.dataset(), request_.arguments.dataset());
   }
 
   DatasetRun run_on(const std::string& dataset, const Result& result) const {
@@ -66,15 +55,39 @@ class DatasetCommand : public Command {
   const std::string name_;
   Request request_{application()};
   CommonOptions common_;
+
+ private:
+  /// Reports a Result of a dataset's name, Outcomes of a choice.
+  void report_on(const std::string& subject, const auto& datasets, const Session& session) {
+    run_and_report(
+        {name_, request_.arguments.file, subject}, session, common_,
+        {request_.arguments.file, request_.arguments.datasets, output(),
+         request_.options.view.files, datasets_beside()},
+        [&](const RunOptions& run) {
+          request_.options.run = run;
+          return Request::compute(session.communicator, request_.arguments.file, datasets,
+                                  request_.options);
+        },
+        [&](const auto& result) { return make_report(result); });
+  }
+
+  /// Names the file that is written; empty where there is none.
+  std::string output() const {
+    if constexpr (requires { request_.options.output; })
+      return request_.options.output.path;
+    else
+      return "";
+  }
 };
 
 /// A dataset command each of whose results is a few words and numbers: lines of a dataset, a row of
 /// several.
-template <class Request, class Result>
-class RowsCommand : public DatasetCommand<Request, Result> {
+template <class Request>
+class RowsCommand : public DatasetCommand<Request> {
  protected:
-  using Base = DatasetCommand<Request, Result>;
+  using Base = DatasetCommand<Request>;
   using typename Base::Outcomes;
+  using typename Base::Result;
   using Rows = std::vector<ResultRow>;
   using Base::Base;
   using Base::common_;

@@ -7,10 +7,8 @@
 #include <cstdint>
 #include <set>
 #include <string_view>
-#include <vector>
 
 #include "cli/report/report.hpp"
-#include "cli/report/text.hpp"
 
 namespace warpfold::cli {
 namespace {

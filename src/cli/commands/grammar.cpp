@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/manual/help.hpp"
+#include "cli/manual/manual.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {

@@ -1,19 +1,14 @@
 #include "cli/commands/program.hpp"
 
-#include <mpi.h>
-
 #include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <optional>
-#include <string>
-#include <vector>
 
-#include "cli/commands/application.hpp"
 #include "cli/commands/grammar.hpp"
-#include "cli/manual/completions.hpp"
+#include "cli/manual/manual.hpp"
 #include "cli/report/report_file.hpp"
 #include "cli/run/interruption.hpp"
 #include "io/hdf5/hdf5_library.hpp"

@@ -1,9 +1,9 @@
-#include "cli/manual/completions.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "cli/manual/manual.hpp"
 
 namespace warpfold::cli {
 namespace {

@@ -1,10 +1,8 @@
-#include "cli/manual/help.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
+#include "cli/manual/manual.hpp"
 #include "core/base/text.hpp"
 
 namespace warpfold::cli {

@@ -1,11 +1,10 @@
-#include "cli/manual/man_page.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <string_view>
-#include <utility>
+
+#include "cli/manual/manual.hpp"
 
 namespace warpfold::cli {
 namespace {

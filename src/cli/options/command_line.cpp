@@ -5,13 +5,49 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/options/literal_words.hpp"
 #include "cli/report/text.hpp"
 #include "core/base/nearest_word.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
 namespace {
+
+/// CLI11 takes words in brackets for lists, and "{}" for an empty one. Words that begin so go past
+/// it behind a mark, so that patterns and names mean what they say. It would also let an option
+/// without a value have the option behind it.
+constexpr char mark = '\x01';
+
+/// Returns the words of a command line as CLI11 is to be given them.
+std::vector<std::string> marked(const std::vector<std::string>& words) {
+  std::vector<std::string> marked;
+  bool options = true;
+  for (const std::string& word : words) {
+    options = options && word != "--";
+    const bool literal = word.starts_with('[') || word.starts_with('{') || word.starts_with(mark);
+    marked.push_back(literal ? mark + word : word);
+    const bool has_no_value = word.starts_with("--") && word.find('=') == word.size() - 1;
+    if (!options || !has_no_value) continue;
+    marked.back().pop_back();
+    marked.emplace_back();
+  }
+  return marked;
+}
+
+/// Returns the word of the command line that marked() had.
+std::string unmarked(std::string word) {
+  if (word.starts_with(mark)) word.erase(0, 1);
+  return word;
+}
+
+/// Lets all options of a command take their values without marks, and refuse other options.
+void take_unmarked(CLI::App& command) {
+  for (CLI::Option* option : command.get_options())
+    option->transform([option](const std::string& word) {
+      if (word.starts_with("--") && !option->get_positional())
+        throw CLI::ArgumentMismatch::AtLeast(option->get_name(), 1, 0);
+      return unmarked(word);
+    });
+}
 
 std::vector<std::string> option_names(const CLI::App& application) {
   std::vector<std::string> names;

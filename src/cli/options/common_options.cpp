@@ -1,9 +1,5 @@
 #include "cli/options/common_options.hpp"
 
-#include <string_view>
-
-#include "cli/options/option_values.hpp"
-
 namespace warpfold::cli {
 namespace {
 

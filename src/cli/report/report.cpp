@@ -1,11 +1,6 @@
 #include "cli/report/report.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cstddef>
-#include <optional>
-#include <utility>
 
 #include "cli/report/build_report.hpp"
 #include "pipeline/run/bottleneck.hpp"

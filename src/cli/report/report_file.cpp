@@ -16,7 +16,6 @@
 #include <thread>
 #include <utility>
 
-#include "io/output/temporary_file.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <string_view>
@@ -14,48 +13,30 @@
 namespace warpfold::cli {
 namespace {
 
-/// The flags of members are the command line's words for the members of options that the library's
-/// messages name.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 38> flags_of_members{{
-    {"append", "--append"},
-    {"axis", "--axis"},
-    {"backend", "--backend"},
-    {"by", "--by"},
-    {"complete", "--complete"},
-    {"concat", "--concat"},
-    {"ddof", "--ddof"},
+/// Members of options that the library's messages name, whose flags are their names with hyphens.
+constexpr std::string_view members[] = {
+    "append",  "axis",      "backend",     "by",         "complete", "concat", "ddof", "empty",
+    "every",   "exclusive", "external",    "fill_value", "force",    "json",   "mask", "match",
+    "offsets", "output",    "output_type", "overflow",   "places",   "range",  "raw",  "read_path",
+    "shape",   "share_gpu", "threads",     "times",      "weights",  "where"};
+
+/// Other members, and the command line's words for them.
+constexpr std::pair<std::string_view, std::string_view> words_of_members[] = {
     {"deflate_level", "--deflate level"},
     {"device_memory_bytes", "--device-memory"},
     {"edges", "--bins edges"},
-    {"empty", "--empty"},
-    {"every", "--every"},
-    {"exclusive", "--exclusive"},
-    {"external", "--external"},
-    {"fill_value", "--fill-value"},
-    {"force", "--force"},
-    {"json", "--json"},
-    {"mask", "--mask"},
-    {"match", "--match"},
-    {"offsets", "--offsets"},
     {"on_device", "--device"},
     {"operation", "--op"},
-    {"output", "--output"},
-    {"output_type", "--output-type"},
-    {"overflow", "--overflow"},
-    {"places", "--places"},
     {"quantile_memory_bytes", "--quantile-memory"},
-    {"range", "--range"},
-    {"raw", "--raw"},
-    {"read_path", "--read-path"},
-    {"shape", "--shape"},
-    {"share_gpu", "--share-gpu"},
     {"slab_bytes", "--slab"},
-    {"statistics", "--ops"},
-    {"threads", "--threads"},
-    {"times", "--times"},
-    {"weights", "--weights"},
-    {"where", "--where"},
-}};
+    {"statistics", "--ops"}};
+
+/// Puts `words` in place of a member that a message quotes.
+void replace_member(std::string& message, std::string_view member, std::string_view words) {
+  const std::string quoted = fmt::format("`{}`", member);
+  for (std::size_t at = message.find(quoted); at != message.npos; at = message.find(quoted, at))
+    message.replace(at, quoted.size(), words);
+}
 
 std::string counted(int count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -176,12 +157,12 @@ std::string shell_quoted(const std::vector<std::string>& words) {
 }
 
 std::string with_flags(std::string message) {
-  for (const auto& [member, flag] : flags_of_members) {
-    const std::string quoted = fmt::format("`{}`", member);
-    for (std::size_t at = message.find(quoted); at != std::string::npos;
-         at = message.find(quoted, at))
-      message.replace(at, quoted.size(), flag);
+  for (const std::string_view member : members) {
+    std::string flag = fmt::format("--{}", member);
+    std::ranges::replace(flag, '_', '-');
+    replace_member(message, member, flag);
   }
+  for (const auto& [member, words] : words_of_members) replace_member(message, member, words);
   return message;
 }
 

@@ -1,11 +1,10 @@
-#include "cli/requests/compact_request.hpp"
-
 #include "cli/report/text.hpp"
+#include "cli/requests/requests.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
 
-CompactRequest::CompactRequest(CLI::App& command) {
+CompactRequest::CompactRequest(CLI::App& command) : DatasetRequest(command) {
   add_dataset_arguments(command, arguments);
   add_output_options(command, options.output);
   command.add_flag("--indices", options.indices,

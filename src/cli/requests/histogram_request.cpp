@@ -1,5 +1,3 @@
-#include "cli/requests/histogram_request.hpp"
-
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -7,6 +5,7 @@
 
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_values.hpp"
+#include "cli/requests/requests.hpp"
 #include "core/results/histogram_bins.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -33,7 +32,7 @@ std::uint64_t parse_number_of_bins(std::string_view text) {
 
 }  // namespace
 
-HistogramRequest::HistogramRequest(CLI::App& command) {
+HistogramRequest::HistogramRequest(CLI::App& command) : DatasetRequest(command) {
   add_dataset_arguments(command, arguments);
   add_text_option(command, "--bins", "N|EDGE,...",
                   "Number of bins of equal width, or bin edges. Edges are two or more rising "

@@ -1,7 +1,6 @@
-#include "cli/requests/read_request.hpp"
-
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_values.hpp"
+#include "cli/requests/requests.hpp"
 
 namespace warpfold::cli {
 namespace {
@@ -10,7 +9,7 @@ constexpr Choice<bool> memories[] = {{"cuda", true}, {"cpu", false}};
 
 }  // namespace
 
-ReadRequest::ReadRequest(CLI::App& command) {
+ReadRequest::ReadRequest(CLI::App& command) : DatasetRequest(command) {
   add_dataset_arguments(command, arguments);
   add_choice_option(command, "--device", memories, "Memory that elements are read into",
                     options.on_device);

@@ -1,5 +1,3 @@
-#include "cli/requests/reduce_request.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "cli/options/operations.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/report/text.hpp"
+#include "cli/requests/requests.hpp"
 #include "core/results/statistic_table.hpp"
 #include "core/values/time_windows.hpp"
 #include "pipeline/meaning/dataset_name.hpp"
@@ -54,7 +53,7 @@ std::string operation_words() {
 
 }  // namespace
 
-ReduceRequest::ReduceRequest(CLI::App& command) : command_(command) {
+ReduceRequest::ReduceRequest(CLI::App& command) : DatasetRequest(command) {
   add_dataset_arguments(command_, arguments);
   add_statistics_options();
   add_factor_options();

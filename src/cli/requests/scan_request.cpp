@@ -1,29 +1,13 @@
-#include "cli/requests/scan_request.hpp"
-
 #include "cli/options/common_options.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/report/text.hpp"
+#include "cli/requests/requests.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cli {
 
-ScanRequest::ScanRequest(CLI::App& command) : command_(command) {
+ScanRequest::ScanRequest(CLI::App& command) : DatasetRequest(command) {
   add_dataset_arguments(command, arguments);
-  add_scan_options(command);
-  add_view_options(command, options.view);
-}
-
-void ScanRequest::complete(const mpi::Communicator& communicator,
-                           const std::vector<std::string>& words) {
-  take_files(arguments, options.view, communicator);
-  require_output(options.output);
-  if (command_.count("--overflow") > 0 && options.operation != ScanOperation::sum)
-    throw usage_error("--overflow has no effect", "minima and maxima are elements themselves",
-                      "Omit it.");
-  options.output.command = shell_quoted(words);
-}
-
-void ScanRequest::add_scan_options(CLI::App& command) {
   add_output_options(command, options.output);
   add_text_option(
       command, "--op", names_of(all_scan_operations), "Operation of the scan. Default: sum",
@@ -49,6 +33,17 @@ void ScanRequest::add_scan_options(CLI::App& command) {
                    "Write the sums of N elements as N + 1 offsets. They have one dimension: 0, the "
                    "sum of the first element, of the first two, up to that of all");
   add_storage_options(command, options.storage);
+  add_view_options(command, options.view);
+}
+
+void ScanRequest::complete(const mpi::Communicator& communicator,
+                           const std::vector<std::string>& words) {
+  take_files(arguments, options.view, communicator);
+  require_output(options.output);
+  if (command_.count("--overflow") > 0 && options.operation != ScanOperation::sum)
+    throw usage_error("--overflow has no effect", "minima and maxima are elements themselves",
+                      "Omit it.");
+  options.output.command = shell_quoted(words);
 }
 
 }  // namespace warpfold::cli

@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <ctime>
-#include <utility>
 
 namespace warpfold::cli {
 namespace {

@@ -1,7 +1,6 @@
 #include "core/base/nearest_word.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <numeric>
 #include <utility>
 

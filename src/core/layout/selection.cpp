@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <optional>
-#include <string>
 
 #include "core/base/text.hpp"
 #include "warpfold/core/error.hpp"

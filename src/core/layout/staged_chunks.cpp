@@ -1,7 +1,6 @@
 #include "core/layout/staged_chunks.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <numeric>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <type_traits>
 
 #include "core/numeric/rounding.hpp"
 #include "core/values/ordered_key.hpp"

@@ -1,7 +1,6 @@
 #include "core/results/quantile.hpp"
 
 #include <charconv>
-#include <cmath>
 #include <variant>
 
 #include "core/values/value_element.hpp"

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
-#include <vector>
 
 #include "core/base/text.hpp"
 #include "core/numeric/exact_number.hpp"

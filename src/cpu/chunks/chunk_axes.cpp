@@ -1,7 +1,5 @@
 #include "cpu/chunks/chunk_axes.hpp"
 
-#include <algorithm>
-
 namespace warpfold::cpu {
 
 ChunkAxes::ChunkAxes(const ChunkGrid& grid, const ChunkTarget& target, std::uint64_t chunk)

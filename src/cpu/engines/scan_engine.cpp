@@ -2,7 +2,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/scan/scan_arithmetic.hpp"
 #include "core/scan/scan_spec.hpp"
 #include "cpu/engines/engines.hpp"
 #include "cpu/engines/host_block_engine.hpp"

@@ -1,6 +1,5 @@
 #include "cpu/machine/aligned_memory.hpp"
 
-#include <cstdint>
 #include <memory>
 
 namespace warpfold::cpu {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
-#include <utility>
 
 #include "core/numeric/exact_product.hpp"
 #include "cpu/chunks/block_decoder.hpp"

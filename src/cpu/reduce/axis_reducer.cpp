@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 

@@ -7,7 +7,6 @@
 
 #include "core/scan/line_sum.hpp"
 #include "core/scan/scan_arithmetic.hpp"
-#include "core/scan/scan_spec.hpp"
 #include "core/values/ordered_key.hpp"
 #include "cpu/chunks/block_decoder.hpp"
 #include "cpu/kernels/tile_arithmetic.hpp"

@@ -1,7 +1,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "core/scan/scan_arithmetic.hpp"
 #include "core/scan/scan_spec.hpp"

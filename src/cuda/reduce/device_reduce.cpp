@@ -1,7 +1,6 @@
 #include "cuda/reduce/device_reduce.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 

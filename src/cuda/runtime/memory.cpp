@@ -1,13 +1,10 @@
 #include "cuda/runtime/memory.hpp"
 
-#include <cuda_runtime_api.h>
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "core/layout/partition.hpp"
-#include "cuda/runtime/cuda_error.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {

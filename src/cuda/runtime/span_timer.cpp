@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "cuda/runtime/stream.hpp"
-
 namespace warpfold::cuda {
 namespace {
 

@@ -6,7 +6,6 @@
 
 #include "core/scan/scan_spec.hpp"
 #include "cuda/runtime/stream.hpp"
-#include "cuda/scan/scan_registers.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {

@@ -1,6 +1,5 @@
 #include "cuda/scan/scan_method.hpp"
 
-#include <bit>
 #include <limits>
 #include <type_traits>
 

@@ -1,9 +1,7 @@
 #include "cuda/staging/block_loads.hpp"
 
 #include <algorithm>
-#include <utility>
 
-#include "cuda/runtime/stream.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::cuda {

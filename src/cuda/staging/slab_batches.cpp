@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 #include <string>
-#include <utility>
 
 #include "warpfold/core/error.hpp"
 

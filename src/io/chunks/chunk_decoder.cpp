@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "io/filters/compressed_form.hpp"
-#include "io/filters/fletcher32.hpp"
+#include "io/filters/steps.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {

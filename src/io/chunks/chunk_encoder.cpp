@@ -2,9 +2,6 @@
 
 #include <cstring>
 
-#include "io/filters/fletcher32.hpp"
-#include "io/filters/shuffle.hpp"
-
 namespace warpfold::io {
 
 ChunkEncoder::ChunkEncoder(const StorageOptions& storage, std::size_t element_bytes)

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "io/filters/deflate.hpp"
+#include "io/filters/steps.hpp"
 #include "warpfold/core/storage_options.hpp"
 
 namespace warpfold::io {

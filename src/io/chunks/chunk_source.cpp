@@ -1,7 +1,6 @@
 #include "io/chunks/chunk_source.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <type_traits>
 #include <utility>
 

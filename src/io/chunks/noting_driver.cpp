@@ -17,7 +17,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "io/files/shared_writes.hpp"
+#include "io/files/posix_file.hpp"
 
 namespace warpfold::io {
 namespace {

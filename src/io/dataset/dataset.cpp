@@ -1,15 +1,12 @@
 #include "io/dataset/dataset.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_parts.hpp"
 #include "io/dataset/library_dataset.hpp"
-#include "io/files/byte_reader.hpp"
 #include "io/files/byte_runs.hpp"
-#include "io/files/file_versions.hpp"
 #include "io/files/kept_open.hpp"
 #include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"

@@ -8,8 +8,6 @@
 #include <exception>
 #include <set>
 #include <sstream>
-#include <string_view>
-#include <utility>
 
 #include "io/dataset/dataset_open.hpp"
 #include "io/hdf5/hdf5_library.hpp"

@@ -9,9 +9,7 @@
 #include "io/dataset/element_part.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/files/external_files.hpp"
-#include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/library_versions.hpp"
-#include "io/hdf5/link_access.hpp"
 #include "io/hdf5/source_files.hpp"
 #include "warpfold/core/error.hpp"
 

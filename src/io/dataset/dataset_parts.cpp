@@ -9,7 +9,6 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "core/base/text.hpp"

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "core/base/text.hpp"
 #include "core/layout/hyperslab.hpp"
@@ -13,12 +11,10 @@
 #include "core/values/ordered_key.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
-#include "io/dataset/element_part.hpp"
 #include "io/dataset/placeholder.hpp"
 #include "io/files/byte_runs.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
-#include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/stored_values.hpp"
 #include "warpfold/core/error.hpp"

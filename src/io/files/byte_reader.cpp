@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/layout/partition.hpp"
-#include "io/files/file_cache.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string_view>
 
 #include "io/files/posix_file.hpp"
 #include "warpfold/core/error.hpp"

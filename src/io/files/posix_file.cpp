@@ -3,6 +3,10 @@
 #include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#endif
 
 #include <algorithm>
 #include <cctype>
@@ -67,6 +71,18 @@ int reserve_bytes(int descriptor, const FileBytes& bytes) {
 #else
   return ::posix_fallocate(descriptor, address, count);
 #endif
+}
+
+/// A host that caches a page of NFS writes all of it back, with what it takes for the bytes of
+/// others, unless it writes synchronously.
+int flags_to_share_pages(const std::string& path) {
+#ifdef __linux__
+  struct statfs status {};
+  if (::statfs(path.c_str(), &status) == 0 && status.f_type == NFS_SUPER_MAGIC) return O_DSYNC;
+#else
+  static_cast<void>(path);
+#endif
+  return 0;
 }
 
 std::string describe_errno(int error) {

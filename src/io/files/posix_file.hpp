@@ -50,6 +50,10 @@ TransferResult read_at(int descriptor, std::uint64_t offset, std::span<std::byte
 /// Writes all of `bytes` from byte `offset` on unless an error comes.
 TransferResult write_at(int descriptor, std::uint64_t offset, std::span<const std::byte> bytes);
 
+/// Returns the flags of open() with which processes of several hosts may write different bytes of
+/// one page of a file at once.
+int flags_to_share_pages(const std::string& path);
+
 /// Advice of an Error about a file that is shorter than its metadata say.
 inline constexpr const char* copy_again =
     "Copy the file again, or check whether its writer was interrupted.";

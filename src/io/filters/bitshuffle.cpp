@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/filters/shuffle.hpp"
+#include "io/filters/steps.hpp"
 
 namespace warpfold::io {
 namespace {

@@ -1,8 +1,8 @@
-#include "io/filters/deflate.hpp"
-
 #include <libdeflate.h>
 
 #include <new>
+
+#include "io/filters/steps.hpp"
 
 namespace warpfold::io {
 namespace {

@@ -4,13 +4,7 @@
 
 #include "io/filters/bitshuffle.hpp"
 #include "io/filters/block_decoder.hpp"
-#include "io/filters/deflate.hpp"
-#include "io/filters/filter.hpp"
-#include "io/filters/fletcher32.hpp"
-#include "io/filters/nbit.hpp"
-#include "io/filters/scale_offset.hpp"
-#include "io/filters/shuffle.hpp"
-#include "io/filters/szip.hpp"
+#include "io/filters/steps.hpp"
 
 namespace warpfold::io {
 namespace {

@@ -1,10 +1,9 @@
-#include "io/filters/fletcher32.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "core/values/byte_order.hpp"
+#include "io/filters/steps.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::io {

@@ -1,11 +1,10 @@
-#include "io/filters/nbit.hpp"
-
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "core/values/byte_order.hpp"
 #include "io/filters/packed_bits.hpp"
+#include "io/filters/steps.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::io {

@@ -1,5 +1,3 @@
-#include "io/filters/scale_offset.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,6 +9,7 @@
 
 #include "core/values/byte_order.hpp"
 #include "io/filters/packed_bits.hpp"
+#include "io/filters/steps.hpp"
 #include "warpfold/core/element_type.hpp"
 
 namespace warpfold::io {

@@ -1,6 +1,6 @@
-#include "io/filters/shuffle.hpp"
-
 #include <cstring>
+
+#include "io/filters/steps.hpp"
 
 namespace warpfold::io {
 namespace {

@@ -1,17 +1,15 @@
-#include "io/filters/szip.hpp"
+#include "io/filters/steps.hpp"
 
 #ifdef WARPFOLD_AEC
 #include <libaec.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <span>
 #include <vector>
 
 #include "core/layout/partition.hpp"
-#include "io/filters/shuffle.hpp"
 #endif
 
 namespace warpfold::io {

@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string_view>
-#include <vector>
 
 #include "io/hdf5/dimension_scales.hpp"
-#include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/stored_values.hpp"
 #include "warpfold/core/error.hpp"
 

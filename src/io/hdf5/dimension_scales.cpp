@@ -2,7 +2,6 @@
 
 #include <hdf5_hl.h>
 
-#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <map>

@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "io/files/posix_file.hpp"
-#include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/error.hpp"
 
 namespace warpfold::io {

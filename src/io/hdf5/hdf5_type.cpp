@@ -9,7 +9,6 @@
 #include <memory>
 #include <string_view>
 
-#include "io/hdf5/hdf5_library.hpp"
 #include "warpfold/core/float16.hpp"
 
 namespace warpfold::io {

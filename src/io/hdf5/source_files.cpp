@@ -3,13 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
-#include <set>
 #include <sstream>
-#include <utility>
-#include <vector>
 
-#include "core/layout/hyperslab.hpp"
 #include "io/files/external_files.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <functional>
 #include <utility>
-#include <vector>
 
 #include "io/files/posix_file.hpp"
 #include "io/hdf5/whole_chunks.hpp"

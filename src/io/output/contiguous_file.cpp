@@ -6,7 +6,6 @@
 
 #include "io/files/memory_file.hpp"
 #include "io/files/posix_file.hpp"
-#include "io/files/shared_writes.hpp"
 #include "io/output/output.hpp"
 #include "warpfold/core/error.hpp"
 

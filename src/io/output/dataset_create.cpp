@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <sstream>
 #include <utility>
-#include <vector>
 
 #include "core/layout/partition.hpp"
 #include "io/dataset/dataset_open.hpp"
@@ -11,7 +10,6 @@
 #include "io/filters/filter.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_file.hpp"
-#include "io/hdf5/hdf5_library.hpp"
 #include "io/hdf5/hdf5_type.hpp"
 #include "io/hdf5/link_access.hpp"
 #include "io/hdf5/registered_filters.hpp"

@@ -4,17 +4,12 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <utility>
-#include <variant>
 
 #include "core/base/text.hpp"
 #include "core/values/cf_time.hpp"
 #include "core/values/decoding.hpp"
-#include "core/values/unpacking.hpp"
 #include "core/values/value_element.hpp"
 #include "core/values/value_filters.hpp"
 #include "io/dataset/dataset_info.hpp"

@@ -1,15 +1,12 @@
 #include "pipeline/arrays/array_collectives.hpp"
 
-#include <exception>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/results/summarize.hpp"
 #include "mpi/agreement.hpp"
 #include "mpi/combine.hpp"
 #include "pipeline/run/collective.hpp"
-#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 

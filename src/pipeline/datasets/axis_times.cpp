@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <type_traits>
-#include <utility>
 
 #include "core/values/cf_time.hpp"
 #include "core/values/time_windows.hpp"

@@ -1,16 +1,9 @@
 #include "pipeline/datasets/chosen_datasets.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
-#include <utility>
 
-#include "io/dataset/dataset.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/output/coordinate_names.hpp"
-#include "pipeline/run/collective.hpp"
-#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {

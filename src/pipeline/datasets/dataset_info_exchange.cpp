@@ -1,6 +1,5 @@
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 
-#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>

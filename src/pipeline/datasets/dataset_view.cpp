@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <set>
-#include <string>
 #include <type_traits>
 
 #include "core/base/text.hpp"
@@ -17,8 +14,6 @@
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/meaning/coordinate.hpp"
-#include "pipeline/run/collective.hpp"
-#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {

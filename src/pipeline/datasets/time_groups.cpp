@@ -1,10 +1,7 @@
 #include "pipeline/datasets/time_groups.hpp"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "core/values/time_windows.hpp"

@@ -6,7 +6,6 @@
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "core/base/text.hpp"
 #include "core/values/byte_order.hpp"

@@ -1,7 +1,6 @@
 #include "pipeline/output/chunk_packer.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <thread>
 #include <utility>
 

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "core/layout/partition.hpp"
-#include "core/values/generator.hpp"
 #include "pipeline/output/chunk_packer.hpp"
 #include "pipeline/output/staged_dataset.hpp"
 #include "pipeline/run/collective.hpp"

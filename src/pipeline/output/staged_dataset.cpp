@@ -1,9 +1,7 @@
 #include "pipeline/output/staged_dataset.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
-#include <span>
 #include <utility>
 
 #include "core/base/text.hpp"

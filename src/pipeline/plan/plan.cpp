@@ -1,7 +1,5 @@
 #include "pipeline/plan/plan.hpp"
 
-#include <algorithm>
-
 #include "core/results/summarize.hpp"
 #include "core/scan/scan_spec.hpp"
 #include "mpi/combine.hpp"

@@ -1,6 +1,5 @@
 #include "warpfold/read.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <utility>

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/results/statistic_table.hpp"
 #include "io/dataset/dataset_text.hpp"

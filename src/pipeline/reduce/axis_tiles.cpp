@@ -2,8 +2,6 @@
 
 #include <exception>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "mpi/agreement.hpp"
 #include "mpi/message.hpp"

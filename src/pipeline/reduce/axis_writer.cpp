@@ -1,6 +1,5 @@
 #include "pipeline/reduce/axis_writer.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/results/statistic_table.hpp"

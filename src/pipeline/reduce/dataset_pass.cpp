@@ -4,8 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <optional>
-#include <utility>
 
 #include "core/values/ordered_key.hpp"
 #include "mpi/combine.hpp"

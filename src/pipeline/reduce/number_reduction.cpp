@@ -7,8 +7,6 @@
 #include <numeric>
 #include <optional>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "core/numeric/special_values.hpp"

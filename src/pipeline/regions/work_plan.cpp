@@ -1,6 +1,5 @@
 #include "pipeline/regions/work_plan.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/layout/partition.hpp"

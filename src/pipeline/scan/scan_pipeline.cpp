@@ -6,7 +6,6 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,7 +14,6 @@
 #include "core/values/ordered_key.hpp"
 #include "mpi/superstep_scan.hpp"
 #include "pipeline/run/collective.hpp"
-#include "pipeline/run/progress_monitor.hpp"
 #include "pipeline/run/stage_timings.hpp"
 #include "warpfold/core/error.hpp"
 

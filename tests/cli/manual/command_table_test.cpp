@@ -6,9 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/manual/completions.hpp"
-#include "cli/manual/help.hpp"
-#include "cli/manual/man_page.hpp"
+#include "cli/manual/manual.hpp"
 
 namespace warpfold::cli {
 namespace {

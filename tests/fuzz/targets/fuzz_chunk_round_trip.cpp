@@ -13,7 +13,7 @@
 #include "io/chunks/chunk_decoder.hpp"
 #include "io/chunks/chunk_encoder.hpp"
 #include "io/filters/filter.hpp"
-#include "io/filters/shuffle.hpp"
+#include "io/filters/steps.hpp"
 
 namespace warpfold::fuzz {
 namespace {
