@@ -11,9 +11,7 @@
 namespace warpfold::cuda::kernels {
 
 struct DoubleArithmetic {
-  static constexpr bool has_code(int architecture) {
-    return compiles_with_fp64(architecture);
-  }
+  static constexpr bool has_code(int architecture) { return compiles_with_fp64(architecture); }
   template <class In, class Out>
   using Summer = SegmentSummer<In, Out>;
   template <class In, class Out>

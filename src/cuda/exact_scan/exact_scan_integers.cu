@@ -5,9 +5,7 @@
 namespace warpfold::cuda::kernels {
 
 struct IntegerArithmetic {
-  static constexpr bool has_code(int architecture) {
-    return compiles_without_fp64(architecture);
-  }
+  static constexpr bool has_code(int architecture) { return compiles_without_fp64(architecture); }
   template <class In, class Out>
   using Summer = integers::SegmentSummer<In, Out>;
   template <class In, class Out>
