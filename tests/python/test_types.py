@@ -22,7 +22,7 @@ def mypy(*words, folder):
     # Which mypy takes for granted from 1.7 on.
     feature = ["--enable-incomplete-feature", "Unpack"]
     return subprocess.run(
-        [sys.executable, "-m", "mypy", *feature, "--cache-dir", str(folder / "cache"), *words],
+        [sys.executable, "-m", "mypy", *feature, "--cache-dir", str(folder.parent / "mypy"), *words],
         capture_output=True,
         text=True,
         env=environment,

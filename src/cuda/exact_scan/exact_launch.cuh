@@ -17,6 +17,7 @@
 #include "cuda/primitives/relaxed.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/fp64.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/memory.hpp"
 
@@ -331,22 +332,6 @@ struct ExactScanBy {
     });
   }
 };
-
-/// Return whether GPUs that run code of an architecture (as __CUDA_ARCH__) may have many FP64
-/// units, or few. Those that run code for 8.0 or 10.0 have either. The scan by one arithmetic takes
-/// a minute to compile: only tests need both for all architectures.
-constexpr bool may_have_many_fp64_units(int architecture) {
-  return architecture < 750 || architecture == 800 || architecture == 900 || architecture == 1000;
-}
-constexpr bool may_have_few_fp64_units(int architecture) {
-  return architecture >= 750 && architecture != 900;
-}
-
-#ifdef WARPFOLD_BOTH_ARITHMETICS
-inline constexpr bool compiles_both_arithmetics = true;
-#else
-inline constexpr bool compiles_both_arithmetics = false;
-#endif
 
 /// The functions of ExactScanBy without FP64 arithmetic. There are no resident blocks where the
 /// current device has no code for it.

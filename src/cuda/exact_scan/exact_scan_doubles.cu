@@ -11,9 +11,7 @@
 namespace warpfold::cuda::kernels {
 
 struct DoubleArithmetic {
-  static constexpr bool has_code(int architecture) {
-    return compiles_both_arithmetics || may_have_many_fp64_units(architecture);
-  }
+  static constexpr bool has_code(int architecture) { return compiles_with_fp64(architecture); }
   template <class In, class Out>
   using Summer = SegmentSummer<In, Out>;
   template <class In, class Out>

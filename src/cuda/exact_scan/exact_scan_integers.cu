@@ -5,9 +5,7 @@
 namespace warpfold::cuda::kernels {
 
 struct IntegerArithmetic {
-  static constexpr bool has_code(int architecture) {
-    return compiles_both_arithmetics || may_have_few_fp64_units(architecture);
-  }
+  static constexpr bool has_code(int architecture) { return compiles_without_fp64(architecture); }
   template <class In, class Out>
   using Summer = integers::SegmentSummer<In, Out>;
   template <class In, class Out>

@@ -85,11 +85,15 @@ struct ReduceArguments {
 /// for it, or as tests and measurements want.
 enum class Fp64Use : std::uint8_t { by_device, always, never };
 
-/// Sets the use of all reductions to come.
+/// Sets the use of all reductions to come, as far as their code has both ways.
 void set_fp64_use(Fp64Use use);
 
 /// Tells whether reductions on the current device use FP64 arithmetic where they can.
 bool uses_fp64();
+
+/// Returns the __CUDA_ARCH__ of the code that the current device runs: 750 or the like. Asks the
+/// runtime once for each device; thread-safe.
+int code_architecture();
 
 /// Says how many blocks of reduce() one multiprocessor of the current device holds at once: at most
 /// max_resident_reduce_blocks.

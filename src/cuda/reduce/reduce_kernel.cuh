@@ -13,6 +13,7 @@
 #include "cuda/reduce/reduce_floats.cuh"
 #include "cuda/reduce/reduce_integers.cuh"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/fp64.hpp"
 #include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
@@ -44,16 +45,20 @@ decltype(auto) visit_reduce(const ReduceNeeds& needs, Visitor&& visitor) {
 /// devices that have many units for it.
 struct ByIntegers {
   static constexpr bool doubles = false;
+  static constexpr bool has_code(int architecture) { return compiles_without_fp64(architecture); }
 };
 struct ByDoubles {
   static constexpr bool doubles = true;
+  static constexpr bool has_code(int architecture) { return compiles_with_fp64(architecture); }
 };
+
+template <class T, ReduceNeeds needs>
+inline constexpr bool has_both_ways = (std::is_same_v<T, double> && needs.squares) ||
+                                      (std::is_same_v<T, Float16> && needs.sum);
 
 template <class T, ReduceNeeds needs, class Visitor>
 decltype(auto) visit_way(Visitor&& visitor) {
-  constexpr bool has_both =
-      (std::is_same_v<T, double> && needs.squares) || (std::is_same_v<T, Float16> && needs.sum);
-  if constexpr (has_both)
+  if constexpr (has_both_ways<T, needs>)
     if (uses_fp64()) return visitor(ByDoubles{});
   return visitor(ByIntegers{});
 }
@@ -74,11 +79,13 @@ constexpr auto sums_type() {
 template <class T, ReduceNeeds needs, class Way, int SharedBytes>
 using Sums = typename decltype(sums_type<T, needs, Way, SharedBytes>())::type;
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-inline constexpr int device_shared_bytes = small_shared_bytes;
+#if defined(__CUDA_ARCH__)
+inline constexpr int device_architecture = __CUDA_ARCH__;
 #else
-inline constexpr int device_shared_bytes = large_shared_bytes;
+inline constexpr int device_architecture = 800;
 #endif
+inline constexpr int device_shared_bytes =
+    device_architecture < 800 ? small_shared_bytes : large_shared_bytes;
 
 /// One thread's part of a reduction. All functions by all threads of the block.
 template <class T, ReduceNeeds needs, class Way>
@@ -143,23 +150,25 @@ class ThreadReduce {
 template <class T, ReduceNeeds needs>
 constexpr int blocks_per_multiprocessor() {
   constexpr int blocks = needs.absolute || needs.squares ? 2 : 3;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  if (std::is_same_v<T, double> && (needs.absolute || !needs.squares)) return blocks - 1;
-#endif
-  return blocks;
+  const bool fewer = device_architecture < 800 && std::is_same_v<T, double>;
+  return fewer && (needs.absolute || !needs.squares) ? blocks - 1 : blocks;
 }
 
 template <class T, ReduceNeeds needs, class Way>
 __device__ void reduce_share(const ReduceShare& share) {
-  using Reduce = ThreadReduce<T, needs, Way>;
-  __shared__ BlockTotals block;
-  auto& shared = *dynamic_shared<typename Reduce::Shared>();
-  block.clear(needs);
-  Reduce reduce(share, block, shared);
-  reduce.absorb();
-  reduce.flush();
-  __syncthreads();
-  finish_block<needs>(share, block);
+  if constexpr (has_both_ways<T, needs> && !Way::has_code(device_architecture)) {
+    __trap();  // uses_fp64() chooses the other way
+  } else {
+    using Reduce = ThreadReduce<T, needs, Way>;
+    __shared__ BlockTotals block;
+    auto& shared = *dynamic_shared<typename Reduce::Shared>();
+    block.clear(needs);
+    Reduce reduce(share, block, shared);
+    reduce.absorb();
+    reduce.flush();
+    __syncthreads();
+    finish_block<needs>(share, block);
+  }
 }
 
 template <class T, class Reduce, class Way>
@@ -234,9 +243,7 @@ std::size_t shared_bytes(Kernel* kernel) {
     static std::array<std::atomic<std::size_t>, 64> prepared{};  // 0: not yet
     const auto device = static_cast<std::size_t>(current_device());
     if (device < prepared.size() && prepared[device] != 0) return prepared[device];
-    cudaFuncAttributes attributes{};
-    check(cudaFuncGetAttributes(&attributes, kernel), action);
-    const std::size_t bytes = attributes.ptxVersion < 80 ? sizeof(Small) : sizeof(Large);
+    const std::size_t bytes = code_architecture() < 800 ? sizeof(Small) : sizeof(Large);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(bytes)),
           action);

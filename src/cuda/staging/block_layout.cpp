@@ -12,7 +12,6 @@ namespace {
 
 /// One is loaded, one scanned and one written, while another changes hands.
 constexpr int max_blocks = 4;
-constexpr std::uint64_t tile = scan_order::tile_elements;
 
 /// Returns the most tiles, up to `wanted`, of a block of at most `bytes`.
 std::uint64_t tiles_that_fit(const std::function<std::uint64_t(std::uint64_t)>& block_bytes,
@@ -63,13 +62,13 @@ int loaders_that_fit(const BlockEnginePlan& plan, std::uint64_t limit) {
 
 }  // namespace
 
-std::uint64_t BlockLayout::block_elements() const { return tiles * tile; }
+std::uint64_t BlockLayout::block_elements() const { return tiles * scan_order::tile_elements; }
 
 BlockLayout layout_of(const BlockEnginePlan& plan, const std::string& purpose,
                       std::uint64_t max_tiles, std::uint64_t limit,
                       const std::function<std::uint64_t(std::uint64_t)>& block_bytes) {
-  const std::uint64_t wanted =
-      std::clamp<std::uint64_t>(ceil_div(plan.block_elements, tile), 1, max_tiles);
+  const std::uint64_t wanted = std::clamp<std::uint64_t>(
+      ceil_div(plan.block_elements, scan_order::tile_elements), 1, max_tiles);
   if (const auto decompressing = decompressing_layout(plan, wanted, limit, block_bytes))
     return *decompressing;
   const int loaders = loaders_that_fit(plan, limit);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/engines/backend.hpp"
+#include "cuda/runtime/fp64.hpp"
 #include "cuda/runtime/visible_devices.hpp"
 #include "cuda/support/gpu_test.hpp"
 #include "warpfold/core/error.hpp"
@@ -21,6 +22,19 @@ TEST(CudaDevices, ABackendWithoutADeviceIsRefusedWithTheReason) {
     EXPECT_EQ(error.why(), unavailable_reason());
     EXPECT_NE(error.suggestion().find("`backend` cpu"), std::string::npos);
   }
+}
+
+TEST(CudaDevices, AnArchitectureHasTheKernelsThatItsDevicesMayPrefer) {
+  for (const int architecture : {700, 720, 900}) {
+    EXPECT_TRUE(compiles_with_fp64(architecture)) << architecture;
+    EXPECT_FALSE(compiles_without_fp64(architecture)) << architecture;
+  }
+  for (const int architecture : {750, 860, 870, 890, 1030, 1100, 1200, 1210}) {
+    EXPECT_FALSE(compiles_with_fp64(architecture)) << architecture;
+    EXPECT_TRUE(compiles_without_fp64(architecture)) << architecture;
+  }
+  for (const int architecture : {800, 1000})
+    EXPECT_TRUE(compiles_with_fp64(architecture) && compiles_without_fp64(architecture));
 }
 
 TEST(CudaDevices, TheBuildSaysWhatItIsFor) {
