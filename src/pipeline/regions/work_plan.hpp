@@ -62,13 +62,13 @@ Means means_of(const Run& run);
 
 /// Sizes of items, and how many are under way at once.
 struct WorkSizes {
-  std::uint64_t item_elements = 1;    ///< the most of a slab, a block, or a box in memory
-  std::uint64_t column_elements = 0;  ///< the most of a box that whole chunks with few rows make up
-  std::uint64_t granule = 1;          ///< items of whole granules share no chunk, or it is a tile
-  std::uint64_t piece_elements = 0;   ///< a thread's of a block, to read or write at a time
+  std::uint64_t item_elements = 1;   ///< the most of a slab, a block, or a box in memory
+  std::uint64_t granule = 1;         ///< items of whole granules share no chunk, or it is a tile
+  std::uint64_t piece_elements = 0;  ///< a thread's of a block, to read or write at a time
   int threads = 1;
   int slots_per_thread = 1;
-  std::uint64_t thread_memory = 0;  ///< as Means have it
+  std::uint64_t thread_memory = 0;    ///< as Means have it
+  std::uint64_t column_elements = 0;  ///< the most of a box that whole chunks with few rows make up
 };
 
 /// Returns what one rank wants. What the options leave open is chosen so that slabs are large
