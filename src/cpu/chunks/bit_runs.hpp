@@ -9,6 +9,9 @@
 
 namespace warpfold::cpu {
 
+/// A period beyond all indices.
+inline constexpr std::uint64_t all_indices = ~std::uint64_t{0};
+
 /// Calls body(index of the first, how many before, how many) for each run of consecutive indices
 /// among those of `n` elements from a place on; with `period`, of indices modulo that.
 template <class Body>

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/layout/staged_chunks.hpp"
+#include "cpu/chunks/bit_runs.hpp"
 
 namespace warpfold::cpu {
 
@@ -15,6 +16,8 @@ struct ChunkAxis {
   std::uint64_t count = 1;
   std::uint64_t source = 0;
   std::uint64_t target = 0;
+
+  bool operator==(const ChunkAxis&) const = default;
 };
 
 /// The dimensions of what a chunk brings to a target, the outermost first: as few as there can be,
@@ -50,6 +53,30 @@ class ChunkAxes {
       source *= axes_[i].count;
     }
     return axes;
+  }
+
+  /// Returns the axes of the same elements `places` further at the target.
+  ChunkAxes moved(std::uint64_t places) const {
+    ChunkAxes axes = *this;
+    axes.first_target_ += places;
+    return axes;
+  }
+
+  /// Returns the axes of `count` parts like this one, each packed behind the one before and `step`
+  /// places further at the target. At most max_dimensions - 1 axes can be repeated.
+  ChunkAxes repeated(std::uint64_t count, std::uint64_t step) const {
+    ChunkAxes axes = packed();
+    if (count == 1) return axes;
+    for (int i = size_; i > 0; --i) axes.axes_[i] = axes.axes_[i - 1];
+    axes.axes_[0] = {count, elements(), step};
+    ++axes.size_;
+    return axes;
+  }
+
+  /// Returns whether another chunk brings the same of its elements, by the same axes.
+  bool alike(const ChunkAxes& other) const {
+    return first_source_ == other.first_source_ &&
+           std::equal(axes_, axes_ + size_, other.axes_, other.axes_ + other.size_);
   }
 
   /// Returns the axes of the same elements, the innermost one in rows of `n` places where it
@@ -104,18 +131,18 @@ class ChunkAxes {
 /// side in the chunk, from place `source` on, and have consecutive indices from `index` on.
 template <class Body>
 void for_each_line(const ChunkAxes& part, const BoxIndices& indices, Body&& body) {
-  const int inner = part.size() - 1;
-  const bool side_by_side = inner >= 0 && part[inner].source == 1;
-  if (!side_by_side)
-    return part.for_each_beside({}, [&](std::uint64_t source, std::uint64_t target) {
-      body(source, std::uint64_t{1}, indices(target));
-    });
-  const ChunkAxis& line = part[inner];
+  const int last = part.size() - 1;
+  const int inner = last >= 0 && part[last].source == 1 ? last : -1;
+  const ChunkAxis line = inner < 0 ? ChunkAxis{} : part[inner];
   part.for_each_beside({inner}, [&](std::uint64_t source, std::uint64_t target) {
-    const std::uint64_t index = indices(target);
-    const bool consecutive =
-        indices(target + (line.count - 1) * line.target) - index == line.count - 1;
-    if (consecutive) return body(source, line.count, index);
+    const std::uint64_t first = indices(target);
+    if (indices(target + (line.count - 1) * line.target) - first == line.count - 1)
+      return body(source, line.count, first);
+    if (line.target == 1)
+      return for_each_index_run(indices, target, line.count, all_indices,
+                                [&](std::uint64_t index, std::size_t done, std::size_t n) {
+                                  body(source + done, std::uint64_t{n}, index);
+                                });
     for (std::uint64_t i = 0; i < line.count; ++i)
       body(source + i, std::uint64_t{1}, indices(target + i * line.target));
   });

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -58,15 +59,18 @@ class ChunkValues {
     return values;
   }
 
-  /// Returns the values of a tile of a chunk one behind another, likewise.
-  const Value* packed(const ChunkElements& elements, const ChunkAxes& tile,
-                      const BoxIndices& indices) {
-    Value* const values = room_for(tile.elements());
-    std::uint64_t done = 0;
-    for_each_line(tile, indices, [&](std::uint64_t source, std::uint64_t n, std::uint64_t index) {
-      fill(elements, source, n, {BoxIndices{index}, 0}, values + done);
-      done += n;
-    });
+  /// Returns the values of a tile of some chunks one behind another, likewise. The tile of each
+  /// chunk lies `step` places further at the target than that of the one before.
+  const Value* packed(std::span<const ChunkElements> chunks, std::uint64_t step,
+                      const ChunkAxes& tile, const BoxIndices& indices) {
+    Value* next = room_for(chunks.size() * tile.elements());
+    const Value* const values = next;
+    for (std::size_t i = 0; i < chunks.size(); ++i)
+      for_each_line(tile.moved(i * step), indices,
+                    [&](std::uint64_t source, std::uint64_t n, std::uint64_t index) {
+                      fill(chunks[i], source, n, {BoxIndices{index}, 0}, next);
+                      next += n;
+                    });
     return values;
   }
 

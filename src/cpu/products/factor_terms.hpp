@@ -50,7 +50,6 @@ inline void copy_factors(const Factors& factors, std::uint64_t first, std::size_
 /// Writes the factors of `n` elements from a place of a box on.
 inline void copy_factors(const Factors& factors, const BoxIndices& indices, std::uint64_t place,
                          std::size_t n, double* to) {
-  constexpr std::uint64_t all_indices = ~std::uint64_t{0};
   for_each_index_run(indices, place, n, all_indices,
                      [&](std::uint64_t index, std::size_t done, std::size_t run) {
                        copy_factors(factors, index, run, to + done);

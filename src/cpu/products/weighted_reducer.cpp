@@ -98,7 +98,9 @@ class WeightedReducer final : public AxisReducer {
 
   void reduce_chunk(const ChunkElements& elements, const StagedChunks& slab,
                     const ChunkAxes& axes) {
-    tiles_.for_each_tile(axes, [&](const ChunkAxes& matrix) {
+    const BoxIndices& box = slab.indices;
+    const std::uint64_t consecutive = box.dimensions > 0 ? box.extent[box.dimensions - 1] : 1;
+    tiles_.for_each_tile(axes.in_rows(consecutive), [&](const ChunkAxes& matrix) {
       if (reduce_usual(elements, slab.indices, matrix)) return;
       high_.reducer.for_each_tile(matrix, tile_elements, [&](const ChunkAxes& tile) {
         if (!reduce_tile(elements, slab.indices, tile)) reduce_lines(elements, slab, tile);
@@ -114,7 +116,8 @@ class WeightedReducer final : public AxisReducer {
       if (!outputs_.needs.sum || outputs_.needs.squares) return false;
       if (const Value* const x = values_.in_place(elements))
         return tiles_.reduce(x, matrix, indices);
-      return tiles_.reduce(values_.packed(elements, matrix, indices), matrix.packed(), indices);
+      return tiles_.reduce(values_.packed({&elements, 1}, 0, matrix, indices), matrix.packed(),
+                           indices);
     } else {
       return false;
     }

@@ -9,6 +9,7 @@
 #include "core/values/ordered_key.hpp"
 #include "cpu/chunks/chunk_axes.hpp"
 #include "cpu/chunks/chunk_rows.hpp"
+#include "cpu/chunks/chunk_stacks.hpp"
 #include "cpu/chunks/chunk_values.hpp"
 #include "cpu/reduce/axis_value_reducer.hpp"
 
@@ -37,28 +38,47 @@ class ChunkedAxisReducer final : public LabelReducer {
   void reduce(const StagedChunks& slab, const std::byte* staging) override {
     reducer_.set_rows(slab.indices_of_extrema());
     if (takes_all_) outputs_.count_places(slab.target.elements);
-    for (const StagedChunk& chunk : slab.chunks) {
-      const ChunkElements elements = values_.elements_of(slab, chunk, staging);
-      const ChunkAxes axes(slab.grid, slab.target, chunk.number);
-      const bool within = axes.within(slab.target.elements);
-      const bool nearly_all = slab.grid.chunk_elements() <= 2 * slab.target.elements;
+    const auto is_low = [&](const ChunkAxes& axes) {
+      return takes_all_ && axes.within(slab.target.elements) && reducer_.has_few_rows(axes);
+    };
+    for_each_stack(slab, outputs_.row_places(), max_stack, is_low, [&](const ChunkStack& stack) {
+      elements_.clear();
+      for (const PlacedChunk& placed : stack.chunks)
+        elements_.push_back(values_.elements_of(slab, *placed.chunk, staging));
+      const auto rows = [&] {
+        return ChunkRows(slab.grid, slab.target, stack.chunks.front().chunk->number);
+      };
       if (!takes_all_)
-        reduce_counted(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
-      else if (within && nearly_all && !masks_)
-        reducer_.reduce(values_.values(elements, 0, slab.grid.chunk_elements(), {slab.indices, 0}),
-                        axes);
-      else if (within)
-        reducer_.for_each_tile(axes, masked_elements, [&](const ChunkAxes& tile) {
-          reducer_.reduce(values_.packed(elements, tile, slab.indices), tile.packed());
-        });
+        reduce_counted(elements_.front(), slab.indices, rows());
+      else if (!stack.axes.within(slab.target.elements))
+        reduce_rows(elements_.front(), slab.indices, rows());
       else
-        reduce_rows(elements, slab.indices, ChunkRows(slab.grid, slab.target, chunk.number));
-    }
+        reduce_stack(stack, slab);
+    });
   }
 
  private:
   /// Elements that stay in a core's cache.
-  static constexpr std::uint64_t masked_elements = std::uint64_t{1} << 15;
+  static constexpr std::uint64_t tile_elements = std::uint64_t{1} << 15;
+
+  static constexpr std::size_t max_stack = row_tile;
+
+  void reduce_stack(const ChunkStack& stack, const StagedChunks& slab) {
+    const std::size_t chunks = elements_.size();
+    const bool scattered = stack.axes.size() > 0 && stack.axes[stack.axes.size() - 1].source != 1;
+    const bool nearly_all = slab.grid.chunk_elements() <= 2 * slab.target.elements;
+    const bool at_once = scattered ? nearly_all && !masks_
+                                   : chunks == 1 && values_.in_place(elements_.front()) != nullptr;
+    if (at_once)
+      reducer_.reduce(
+          values_.values(elements_.front(), 0, slab.grid.chunk_elements(), {slab.indices, 0}),
+          stack.axes);
+    else
+      reducer_.for_each_tile(stack.axes, tile_elements / chunks, [&](const ChunkAxes& tile) {
+        reducer_.reduce(values_.packed(elements_, stack.step, tile, slab.indices),
+                        tile.repeated(chunks, stack.step));
+      });
+  }
 
   /// Reduces elements of which others are left out, one by one.
   void reduce_counted(const ChunkElements& elements, const BoxIndices& indices,
@@ -91,6 +111,7 @@ class ChunkedAxisReducer final : public LabelReducer {
   bool takes_all_;  ///< elements that are left out, too, which are marked
   AxisOutputs outputs_;
   AxisValueReducer<Value> reducer_;
+  std::vector<ChunkElements> elements_;  ///< elements of a stack's chunks
 };
 
 std::unique_ptr<LabelReducer> make_chunked_reducer(const Kernels& kernels, ElementFormat format,

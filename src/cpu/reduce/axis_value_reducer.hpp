@@ -50,6 +50,18 @@ class AxisValueReducer {
     reduce_one_by_one(x, axes);
   }
 
+  /// Returns whether outputs get few elements each of such a chunk, whose rows lie side by side.
+  bool has_few_rows(const ChunkAxes& axes) const {
+    constexpr std::uint64_t many = 16;
+    const int inner = axes.size() - 1;
+    if (inner < 0 || axes.size() + 2 > max_dimensions) return false;
+    std::uint64_t rows = 1;
+    for (int i = 0; i < axes.size(); ++i)
+      if (is_reduced(axes[i])) rows *= axes[i].count;
+    return axes[inner].source == 1 && axes[inner].target == 1 && !is_reduced(axes[inner]) &&
+           rows < many;
+  }
+
   /// Calls body(tile) for tiles of about so many elements that one call does well: many rows of
   /// some columns, or lines.
   template <class Body>
@@ -104,7 +116,7 @@ class AxisValueReducer {
   /// Elements side by side in the chunk go to places side by side.
   void reduce_side_by_side(const Value* x, const ChunkAxes& axes, int inner) {
     const std::uint64_t n = axes[inner].count;
-    const int row = n < outputs_.row_places() ? row_axis(axes) : -1;
+    const int row = n <= outputs_.row_places() ? row_axis(axes) : -1;
     if (row >= 0 && follow_one_another(axes[row], n)) return reduce_groups(x, axes, row);
     const int group = row < 0 || n > short_row ? -1 : axis_of_target(axes, n);
     if (group >= 0) return reduce_packed(x, axes, row, group);

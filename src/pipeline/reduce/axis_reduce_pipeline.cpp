@@ -88,9 +88,8 @@ class RowConsumer final : public Consumer {
     const Hyperslab outputs = job_.tiling.outputs(open.tile);
     AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(thread_.number); });
     const std::optional<AxisTotals> complete =
-        combining_.time(parts.counts.size() * sizeof(AxisCounts), [&] {
-          return job_.tiles.add(open.tile, outputs.elements(), open.items, std::move(parts));
-        });
+        combining_.time(parts.counts.size() * sizeof(AxisCounts),
+                        [&] { return job_.tiles.add(open.tile, open.items, std::move(parts)); });
     if (complete) job_.writer.write(outputs, *complete, timers_);
   }
 

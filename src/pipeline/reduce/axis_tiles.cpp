@@ -24,32 +24,24 @@ int rank_of(const WorkTiling& tiling, std::uint64_t item, int ranks) {
 
 }  // namespace
 
-std::shared_ptr<AxisTiles::Partial> AxisTiles::find(std::uint64_t tile, std::uint64_t outputs) {
-  const std::lock_guard lock(mutex_);
-  std::shared_ptr<Partial>& partial = partials_[tile];
-  if (!partial) partial = std::make_shared<Partial>(nothing(outputs));
-  return partial;
-}
-
-std::shared_ptr<AxisTiles::Partial> AxisTiles::take(std::uint64_t tile) {
-  const std::lock_guard lock(mutex_);
-  const auto found = partials_.find(tile);
-  std::shared_ptr<Partial> partial = std::move(found->second);
-  partials_.erase(found);
-  return partial;
-}
-
-std::optional<AxisTotals> AxisTiles::add(std::uint64_t tile, std::uint64_t outputs,
-                                         std::uint64_t items, AxisParts parts) {
-  if (items == tiling_.items_of_tile()) return AxisTotals(values_, needs_, std::move(parts));
-  const std::shared_ptr<Partial> partial = find(tile, outputs);
-  {
-    const std::lock_guard lock(partial->mutex);
-    partial->totals.merge(parts);
-    partial->items += items;
-    if (partial->items < tiling_.items_of_tile()) return std::nullopt;
+std::optional<AxisTotals> AxisTiles::add(std::uint64_t tile, std::uint64_t items, AxisParts parts) {
+  Partial sum{AxisTotals(values_, needs_, std::move(parts)), items};
+  while (sum.items < tiling_.items_of_tile()) {
+    const std::optional<Partial> other = exchange(tile, sum);
+    if (!other) return std::nullopt;
+    sum.totals.merge(other->totals.parts());
+    sum.items += other->items;
   }
-  return std::move(take(tile)->totals);
+  return std::move(sum.totals);
+}
+
+std::optional<AxisTiles::Partial> AxisTiles::exchange(std::uint64_t tile, Partial& partial) {
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_first] = partials_.try_emplace(tile, std::move(partial));
+  if (is_first) return std::nullopt;
+  Partial other = std::move(place->second);
+  partials_.erase(place);
+  return other;
 }
 
 std::optional<std::pair<std::uint64_t, AxisTotals>> AxisTiles::combine(
@@ -70,12 +62,12 @@ std::optional<std::pair<std::uint64_t, AxisTotals>> AxisTiles::combine(
     for (int other = communicator.rank() + 1; other <= last; ++other) {
       mpi::receive(bytes, communicator, other);
       try {
-        partial->totals.merge(as_words(bytes));
+        partial.totals.merge(as_words(bytes));
       } catch (...) {
         failure = std::current_exception();
       }
     }
-    completed.emplace(tile, std::move(partial->totals));
+    completed.emplace(tile, std::move(partial.totals));
   }
   mpi::throw_on_all_ranks(failure, communicator);
   return completed;
@@ -89,7 +81,7 @@ void AxisTiles::pack_for_others(const mpi::Communicator& communicator) {
       ++next;
       continue;
     }
-    messages_.push_back({tile, owner, partial->totals.packed()});
+    messages_.push_back({tile, owner, partial.totals.packed()});
     next = partials_.erase(next);
   }
 }

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -23,10 +22,9 @@ class AxisTiles {
   AxisTiles(const WorkTiling& tiling, ElementType values, ReduceNeeds needs)
       : tiling_(tiling), values_(values), needs_(needs) {}
 
-  /// Adds a reduction of `items` items of a tile of `outputs` outputs; returns the tile once all
-  /// of its items are there. Threads may add at once.
-  std::optional<AxisTotals> add(std::uint64_t tile, std::uint64_t outputs, std::uint64_t items,
-                                AxisParts parts);
+  /// Adds a reduction of `items` items of a tile; returns the tile once all of its items are there.
+  /// Threads may add at once, and merge different parts of a tile at the same time.
+  std::optional<AxisTotals> add(std::uint64_t tile, std::uint64_t items, AxisParts parts);
 
   /// Combines what ranks have of the tiles they share, on the lowest of them; returns the tile that
   /// this rank has completed so, if any. Collective; throws the same Error on every rank.
@@ -35,11 +33,8 @@ class AxisTiles {
 
  private:
   struct Partial {
-    std::mutex mutex;
     AxisTotals totals;
-    std::uint64_t items = 0;
-
-    explicit Partial(AxisTotals empty) : totals(std::move(empty)) {}
+    std::uint64_t items;
   };
 
   struct Message {
@@ -49,15 +44,15 @@ class AxisTiles {
   };
 
   void pack_for_others(const mpi::Communicator& communicator);
-  AxisTotals nothing(std::uint64_t outputs) const { return {values_, needs_, outputs}; }
-  std::shared_ptr<Partial> find(std::uint64_t tile, std::uint64_t outputs);
-  std::shared_ptr<Partial> take(std::uint64_t tile);
+
+  /// Takes out what there is of a tile; stores a partial, and returns nothing, where there is none.
+  std::optional<Partial> exchange(std::uint64_t tile, Partial& partial);
 
   const WorkTiling& tiling_;
   ElementType values_;
   ReduceNeeds needs_;
   std::mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<Partial>> partials_;
+  std::map<std::uint64_t, Partial> partials_;
   std::vector<Message> messages_;
 };
 

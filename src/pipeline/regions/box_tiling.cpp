@@ -19,6 +19,9 @@ constexpr std::uint64_t max_output_bytes = std::uint64_t{256} << 20;
 /// Enough for what each output needs to cost little beside the elements themselves.
 constexpr std::uint64_t wanted_rows = 32;
 
+/// Enough of whole chunks, which take more time to decompress.
+constexpr std::uint64_t least_rows = 16;
+
 /// Runs of as many elements are read well wherever they lie.
 constexpr std::uint64_t min_outputs = 1024;
 
@@ -113,6 +116,17 @@ std::uint64_t granule_outputs(const AxisShape& array, std::span<const std::uint6
   return outputs;
 }
 
+/// Returns the elements of a box that has the outputs of one granule, and `least_rows` rows or
+/// more.
+std::uint64_t column_elements(const AxisShape& array, std::span<const std::uint64_t> granule) {
+  std::uint64_t rows = 1;
+  for (const int d : array.along) {
+    const auto i = static_cast<std::size_t>(d);
+    rows *= std::clamp<std::uint64_t>(granule[i], 1, array.shape[i]);
+  }
+  return granule_outputs(array, granule) * round_up(least_rows, rows);
+}
+
 /// Returns an array whose outputs are the elements that share a factor, where these are many, and
 /// granules need not be read in parts for them.
 AxisShape pools_of(AxisShape array, std::span<const std::uint64_t> granule,
@@ -183,8 +197,11 @@ WorkTiling tile_boxes(const io::DatasetInfo& info, const WorkNeeds& needs, const
     const std::uint64_t whole = needs.items == Items::tiles_of_ranks ? whole_chunks : 1;
     limits.outputs = std::min(limits.outputs, std::max({min_outputs, fair, whole}));
   }
-  std::vector<std::uint64_t> extents =
-      choose_box_extents(pools_of(longest_run_of(array), granule, limits.outputs), granule, limits);
+  const AxisShape pools = pools_of(longest_run_of(array), granule, limits.outputs);
+  if (needs.items == Items::parts_of_tiles)
+    limits.elements =
+        std::max(limits.elements, std::min(sizes.column_elements, column_elements(pools, granule)));
+  std::vector<std::uint64_t> extents = choose_box_extents(pools, granule, limits);
   if (needs.items == Items::boxes) return WorkTiling({array.shape, std::move(extents)});
   if (needs.items == Items::parts_of_tiles) return {array, std::move(extents), wanted_items};
   if (needs.items != Items::tiles_of_threads) cut_for_ranks(array, ranks, extents);

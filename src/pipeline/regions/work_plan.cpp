@@ -56,12 +56,13 @@ WorkPlan plan_work(const io::DatasetInfo& info, const WorkNeeds& needs, const Me
   WorkSizes sizes = wanted_sizes(info, needs, means);
   const std::vector<std::uint64_t> least =
       mpi::minimum({sizes.item_elements, sizes.granule, static_cast<std::uint64_t>(sizes.threads),
-                    means.thread_memory},
+                    means.thread_memory, sizes.column_elements},
                    communicator);
   sizes.item_elements = least[0];
   sizes.granule = least[1];
   if (boxes) sizes.threads = static_cast<int>(least[2]);
   sizes.thread_memory = least[3];
+  sizes.column_elements = least[4];
   return {needs.items, sizes,
           boxes ? tile_boxes(info, needs, sizes, communicator.size())
                 : tile_ranges(info, needs.items, sizes.item_elements),

@@ -67,7 +67,8 @@ struct WorkSizes {
   std::uint64_t piece_elements = 0;  ///< a thread's of a block, to read or write at a time
   int threads = 1;
   int slots_per_thread = 1;
-  std::uint64_t thread_memory = 0;  ///< as Means have it
+  std::uint64_t thread_memory = 0;    ///< as Means have it
+  std::uint64_t column_elements = 0;  ///< the most of a box that whole chunks with few rows make up
 };
 
 /// Returns what one rank wants. What the options leave open is chosen so that slabs are large

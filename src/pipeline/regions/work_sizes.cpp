@@ -8,6 +8,7 @@
 #include "core/scan/scan_arithmetic.hpp"
 #include "cpu/machine/host_memory.hpp"
 #include "io/chunks/chunk_source.hpp"
+#include "pipeline/regions/region_reader.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -29,6 +30,9 @@ constexpr std::uint64_t small_gpu_slab_bytes = 4 * mebibyte;
 
 /// Selecting and converting in the library costs little beside such a transfer.
 constexpr std::uint64_t library_slab_bytes = 16 * mebibyte;
+
+/// The most of a box that has several chunks so that outputs get several rows at once.
+constexpr std::uint64_t max_column_bytes = 32 * mebibyte;
 
 /// The least that a slab is made smaller to so that all threads have work.
 constexpr std::uint64_t shared_slab_bytes = 256 * kibibyte;
@@ -75,11 +79,24 @@ std::uint64_t favoured_slab_bytes(const io::DatasetInfo& info, const Means& mean
   return means.ranks == 1 && brings_stored_bytes ? gpu_slab_bytes : small_gpu_slab_bytes;
 }
 
-std::uint64_t wanted_slab_bytes(const io::DatasetInfo& info, const Means& means, int threads) {
+/// Returns the bytes of a slab of which each thread has several.
+std::uint64_t fair_slab_bytes(const io::DatasetInfo& info, const Means& means, int threads) {
   const auto all_threads =
       static_cast<std::uint64_t>(means.ranks) * static_cast<std::uint64_t>(threads);
-  const std::uint64_t fair = info.elements * element_bytes(info) / (all_threads * slabs_per_thread);
-  return std::clamp(fair, shared_slab_bytes, favoured_slab_bytes(info, means));
+  return info.elements * element_bytes(info) / (all_threads * slabs_per_thread);
+}
+
+std::uint64_t wanted_slab_bytes(const io::DatasetInfo& info, const Means& means, int threads) {
+  return std::clamp(fair_slab_bytes(info, means, threads), shared_slab_bytes,
+                    favoured_slab_bytes(info, means));
+}
+
+/// Returns the most bytes of a box of several chunks, which cores decode and reduce; 0 where boxes
+/// are to be as large as slabs.
+std::uint64_t column_bytes(const io::DatasetInfo& info, const Means& means, int threads) {
+  if (means.gpu || means.slab_bytes > 0 || !reads_chunks(info)) return 0;
+  return std::min({fair_slab_bytes(info, means, threads), max_column_bytes,
+                   max_slot_bytes / static_cast<std::uint64_t>(threads)});
 }
 
 /// Whole chunk rows where that fits, so that the library undoes no chunk's filters twice.
@@ -118,6 +135,7 @@ WorkSizes wanted_slabs(const io::DatasetInfo& info, Items items, std::size_t wid
         sizes.threads, max_threads_in_memory(sizes.slots_per_thread, slot_bytes(info, slab_bytes)));
   sizes.item_elements =
       std::max<std::uint64_t>(1, sizes.item_elements * element_bytes(info) / widest);
+  sizes.column_elements = column_bytes(info, means, sizes.threads) / widest;
   return sizes;
 }
 

@@ -132,6 +132,16 @@ const WorkTiling::Run& WorkTiling::run_of(std::uint64_t group, std::uint64_t box
   return *std::prev(std::ranges::upper_bound(runs, box_along, std::less{}, &Run::boxes_before));
 }
 
+std::pair<std::uint64_t, std::uint64_t> WorkTiling::box_along(std::uint64_t tile,
+                                                              std::uint64_t number) const {
+  const std::uint64_t others = other_rows_.items();
+  const std::uint64_t along = boxes_of_tile(tile) / others;
+  const auto& factors = array_.factor_axes;
+  const bool same_factors = factors && std::ranges::count(*factors, grouped()) == 0;
+  if (same_factors) return {number % along, number / along};
+  return {number / others, number % others};
+}
+
 ElementRange WorkTiling::indices_of(std::uint64_t group, std::uint64_t box_along) const {
   const Run& run = run_of(group, box_along);
   const std::uint64_t block = run.indices.first / extent_along_ + (box_along - run.boxes_before);
@@ -155,8 +165,9 @@ Hyperslab WorkTiling::outputs(std::uint64_t tile) const {
 Hyperslab WorkTiling::box(std::uint64_t tile, std::uint64_t number) const {
   Hyperslab box{array_.shape, array_.shape};
   place(across_.region(region_of(tile)), array_.across, box);
-  place(other_rows_.region(number % other_rows_.items()), other_axes_, box);
-  const auto [first, count] = indices_of(group_of(tile), number / other_rows_.items());
+  const auto [along, other] = box_along(tile, number);
+  place(other_rows_.region(other), other_axes_, box);
+  const auto [first, count] = indices_of(group_of(tile), along);
   place({{first}, {count}}, grouped_, box);
   return box;
 }
@@ -172,7 +183,7 @@ std::vector<std::uint64_t> WorkTiling::tile_shape(std::uint64_t tile) const {
 Hyperslab WorkTiling::box_in_tile(std::uint64_t tile, std::uint64_t number) const {
   Hyperslab part = box(tile, number);
   for (const int d : array_.across) part.start[static_cast<std::size_t>(d)] = 0;
-  const Run& run = run_of(group_of(tile), number / other_rows_.items());
+  const Run& run = run_of(group_of(tile), box_along(tile, number).first);
   std::uint64_t& start = part.start[static_cast<std::size_t>(grouped())];
   start = run.indices_before + (start - run.indices.first);
   return part;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/layout/chunk_grid.hpp"
@@ -91,6 +92,10 @@ class WorkTiling {
   const Run& last_run_of(std::uint64_t group) const { return runs_[first_run_[group + 1] - 1]; }
   std::uint64_t boxes_of_group(std::uint64_t group) const;
   const Run& run_of(std::uint64_t group, std::uint64_t box_along) const;
+
+  /// Returns the place of a box of a tile along the axis of the groups, and among other rows. Boxes
+  /// with the same factors follow one another.
+  std::pair<std::uint64_t, std::uint64_t> box_along(std::uint64_t tile, std::uint64_t number) const;
   ElementRange indices_of(std::uint64_t group, std::uint64_t box_along) const;
 
   AxisShape array_;
