@@ -50,7 +50,7 @@ class MemoryFile {
   std::atomic<int> writes_ = 0;
   std::mutex reserving_;
   std::span<std::byte> mapped_;
-  std::vector<bool> has_pages_;  ///< by part
+  std::vector<bool> has_pages_;  ///< parts whose pages are reserved
 };
 
 }  // namespace warpfold::io
