@@ -59,8 +59,8 @@ class ChunkValues {
     return values;
   }
 
-  /// Returns the values of a tile of some chunks one behind another, likewise. The tile of each
-  /// chunk lies `step` places further at the target than that of the one before.
+  /// Returns the values of a stack of tiles, chunk by chunk; valid until the next call. `tile` is
+  /// the first chunk's; each further one lies `step` places behind at the target.
   const Value* packed(std::span<const ChunkElements> chunks, std::uint64_t step,
                       const ChunkAxes& tile, const BoxIndices& indices) {
     Value* next = room_for(chunks.size() * tile.elements());

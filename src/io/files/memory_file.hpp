@@ -14,7 +14,7 @@ bool is_kept_in_memory(int descriptor);
 
 /// A file that its system keeps in memory, written through a mapping: threads copy at once there,
 /// where their calls of pwrite() follow one another. A call alone is quicker than a copy, though,
-/// which meets each page as a fault.
+/// for which the system clears and maps each page first.
 class MemoryFile {
  public:
   /// Maps the file, of unchanging size, if it is in memory.

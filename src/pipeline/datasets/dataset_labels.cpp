@@ -1,6 +1,7 @@
 #include "pipeline/datasets/dataset_labels.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -149,32 +150,35 @@ LabelOutputs outputs_along(const std::vector<int>& along, std::uint64_t labels,
   return outputs;
 }
 
+/// Returns what the root finds of labels: false of those that can't be opened, which is reported
+/// when they are read. Collective.
+bool root_finds(const std::string& name, const DatasetView& view,
+                const mpi::Communicator& communicator,
+                const std::function<bool(const NamedDataset&)>& condition) {
+  bool found = false;
+  const auto look = [&] { found = condition(parse_dataset_name("by", name, view.info().file)); };
+  if (communicator.is_root()) static_cast<void>(capture_exception(look));
+  return mpi::broadcast(std::uint64_t{found}, communicator) != 0;
+}
+
 }  // namespace
 
 bool are_joined_texts(const std::string& name, const DatasetView& view,
                       const mpi::Communicator& communicator) {
-  bool are_texts = false;
-  const auto look = [&] {
-    const NamedDataset named = parse_dataset_name("by", name, view.info().file);
-    are_texts = joined_dimension(named, view.info()) &&
-                io::read_texts(named.file, named.dataset, nothing_of);
-  };
-  if (communicator.is_root()) static_cast<void>(capture_exception(look));
-  return mpi::broadcast(std::uint64_t{are_texts}, communicator) != 0;
+  if (view.info().files.empty()) return false;
+  return root_finds(name, view, communicator, [&](const NamedDataset& named) {
+    return joined_dimension(named, view.info()) &&
+           io::read_texts(named.file, named.dataset, nothing_of);
+  });
 }
 
 bool has_several_dimensions(const std::string& name, const DatasetView& view,
                             const mpi::Communicator& communicator) {
-  bool several = false;
-  const auto look = [&] {
-    const NamedDataset named = parse_dataset_name("by", name, view.info().file);
+  return root_finds(name, view, communicator, [](const NamedDataset& named) {
     const io::Dataset labels(named.file, named.dataset);
-    several = std::ranges::count_if(labels.info().stored_shape,
-                                    [](auto extent) { return extent != 1; }) > 1;
-  };
-  // A dataset that can't be opened is reported when it is read.
-  if (communicator.is_root()) static_cast<void>(capture_exception(look));
-  return mpi::broadcast(std::uint64_t{several}, communicator) != 0;
+    return std::ranges::count_if(labels.info().stored_shape,
+                                 [](auto extent) { return extent != 1; }) > 1;
+  });
 }
 
 std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& view, Run& run) {

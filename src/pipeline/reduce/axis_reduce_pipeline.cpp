@@ -85,12 +85,11 @@ class RowConsumer final : public Consumer {
   void close_first() {
     const OpenTile open = open_.front();
     open_.pop_front();
-    const Hyperslab outputs = job_.tiling.outputs(open.tile);
     AxisParts parts = reducing_.time(0, [&] { return job_.engine->finish(thread_.number); });
     const std::optional<AxisTotals> complete =
         combining_.time(parts.counts.size() * sizeof(AxisCounts),
                         [&] { return job_.tiles.add(open.tile, open.items, std::move(parts)); });
-    if (complete) job_.writer.write(outputs, *complete, timers_);
+    if (complete) job_.writer.write(job_.tiling.outputs(open.tile), *complete, timers_);
   }
 
   void reduce(const Hyperslab& box) {

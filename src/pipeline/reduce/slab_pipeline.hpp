@@ -7,12 +7,7 @@
 #include <vector>
 
 #include "core/engine/backend.hpp"
-#include "cpu/machine/machine.hpp"
-#include "io/dataset/dataset.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
-#include "pipeline/regions/region_reader.hpp"
-#include "pipeline/regions/work_plan.hpp"
-#include "pipeline/run/gpu_share.hpp"
 #include "pipeline/run/run.hpp"
 
 namespace warpfold::pipeline {

@@ -79,7 +79,7 @@ std::uint64_t favoured_slab_bytes(const io::DatasetInfo& info, const Means& mean
   return means.ranks == 1 && brings_stored_bytes ? gpu_slab_bytes : small_gpu_slab_bytes;
 }
 
-/// Returns the bytes of a slab of which each thread has several.
+/// Divides the dataset's bytes into slabs_per_thread slabs a thread.
 std::uint64_t fair_slab_bytes(const io::DatasetInfo& info, const Means& means, int threads) {
   const auto all_threads =
       static_cast<std::uint64_t>(means.ranks) * static_cast<std::uint64_t>(threads);
