@@ -178,10 +178,10 @@ APART = ("env", "OMPI_MCA_odls_base_sigkill_timeout=0")
 
 
 def attempt(*arguments, prefix=(), **options):
-    """Runs a command, whatever comes of it: in servers(), but for what has a prefix, the cuda
-    backend, measurements, which another program runs, and completions, which need no MPI."""
+    """Runs a command, whatever comes of it: in servers(), but for what has a prefix, what chooses a
+    backend itself, measurements, which another program runs, and completions, which need no MPI."""
     is_alone = arguments[:1] in (("bench",), ("ladder",), ("__complete",))
-    stays = options.get("backend", BACKEND) == "cpu" and not is_alone
+    stays = options.get("backend", BACKEND) in ("cpu", "cuda") and not is_alone
     if stays and not prefix and servers():
         return servers().attempt(*arguments, **options)
     return _attempt_apart(*arguments, prefix=prefix or APART, **options)
