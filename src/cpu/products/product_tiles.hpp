@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/layout/partition.hpp"
 #include "core/values/factors.hpp"
 #include "cpu/chunks/chunk_axes.hpp"
 #include "cpu/kernels/kernels.hpp"
@@ -91,7 +92,7 @@ class ProductTiles {
     }
 
     std::size_t padded_rows() const {
-      return (rows + vector_columns - 1) / vector_columns * vector_columns;
+      return round_up(rows, vector_columns);
     }
 
     static constexpr std::size_t slots = 1021;
@@ -235,12 +236,17 @@ class ProductTiles {
       return sums[level](matrix.factors.first, matrix.rows, stride, columns, factor_sums_);
     }))
       if (!levels_.expect_more(of_factors)) return false;
-    if (matrix.factor_of_row)
-      for (int level = 0; level < levels_.of(of_factors); ++level) {
-        double* const of_level = factor_sums_ + static_cast<std::size_t>(level) * column_tile;
-        std::fill_n(of_level + 1, matrix.columns - 1, *of_level);
-      }
+    if (matrix.factor_of_row) repeat_factor_sum(matrix.columns);
     return true;
+  }
+
+  /// Gives all columns what the first one has, and none to those that fill up the last vector.
+  void repeat_factor_sum(std::size_t columns) {
+    for (int level = 0; level < levels_.of(of_factors); ++level) {
+      double* const of_level = factor_sums_ + static_cast<std::size_t>(level) * column_tile;
+      std::fill_n(of_level + 1, columns - 1, *of_level);
+      std::fill(of_level + columns, of_level + round_up(columns, vector_columns), 0.0);
+    }
   }
 
   const Kernels& kernels_;

@@ -152,6 +152,24 @@ def test_along_axes(path, axis, chunks, compression):
                 assert file[f"x_{name}"][place] == expected[name], (place, name)
 
 
+@pytest.mark.parametrize("chunks", [None, (3, 2, 36), (1, 5, 13)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_rows_that_fill_no_vector(path, dtype, chunks):
+    values = np.random.default_rng(6).normal(280, 20, (3, 5, 99)).astype(dtype)
+    weights = np.array([0.1, 0.7, 3.0, 0.25, 1e-3])
+    write(path, values, chunks, w=weights)
+    with h5py.File(path, "a") as file:
+        file["w"].dims[0].attach_scale(file["lat"])
+    out = path.parent / "out.h5"
+    words = ("--axis", "time", "--weights", "w", "--ops", "mean,sum_of_weights")
+    support.run("reduce", path, "x", *words, "-o", out, "--output-type", "f64")
+    with h5py.File(out) as file:
+        for lat, lon in np.ndindex(values.shape[1:]):
+            expected = Expected(values[:, lat, lon], 3 * [weights[lat]]).results()
+            for name in ("mean", "sum_of_weights"):
+                assert file[f"x_{name}"][lat, lon] == expected[name], (lat, lon, name)
+
+
 @pytest.mark.parametrize("degrees, cosine", [(60.0, 0.5), (0.0, 1.0), (90.0, 0.0), (-60.0, 0.5),
                                              (45.0, math.sqrt(0.5))])  # fmt: skip
 def test_cosines(path, degrees, cosine):
