@@ -56,10 +56,13 @@ def program():
 
 @functools.cache
 def gpu_count():
+    """Those that the program sees."""
     if shutil.which("nvidia-smi") is None:
         return 0
     listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
-    return sum(line.startswith("GPU ") for line in listing.stdout.splitlines())
+    installed = sum(line.startswith("GPU ") for line in listing.stdout.splitlines())
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES", "all")
+    return installed if chosen == "all" else min(installed, len(list(filter(None, chosen.split(",")))))
 
 
 @dataclasses.dataclass
