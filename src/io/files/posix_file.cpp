@@ -1,6 +1,5 @@
 #include "io/files/posix_file.hpp"
 
-#include <fcntl.h>
 #include <sys/types.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -57,20 +56,6 @@ TransferResult write_at(int descriptor, std::uint64_t offset, std::span<const st
       });
   if (result.error == 0 && result.bytes < bytes.size()) result.error = ENOSPC;
   return result;
-}
-
-int reserve_bytes(int descriptor, const FileBytes& bytes) {
-  const auto address = static_cast<off_t>(bytes.address);
-  const auto count = static_cast<off_t>(bytes.count);
-#ifdef __linux__
-  // Not posix_fallocate, which writes every block where the file system cannot reserve.
-  while (::fallocate(descriptor, 0, address, count) != 0) {
-    if (errno != EINTR) return errno;
-  }
-  return 0;
-#else
-  return ::posix_fallocate(descriptor, address, count);
-#endif
 }
 
 /// A host that caches a page of NFS writes all of it back, with what it takes for the bytes of

@@ -76,9 +76,6 @@ struct FileBytes {
   bool operator==(const FileBytes&) const = default;
 };
 
-/// Reserves storage for bytes of a file; returns 0 or errno.
-int reserve_bytes(int descriptor, const FileBytes& bytes);
-
 /// Identity of a file's contents: changes when a file is written to or another takes its name.
 struct FileVersion {
   ::dev_t device = 0;

@@ -42,8 +42,8 @@ ContiguousWriter::ContiguousWriter(ContiguousWriter&& other) noexcept = default;
 
 void ContiguousWriter::write(std::uint64_t byte_offset, std::span<const std::byte> bytes) {
   if (sink_) return sink_(data_offset_ + byte_offset, bytes);
-  const MemoryFile::Write write(*memory_);
-  if (!write.is_alone() && memory_->copy(data_offset_ + byte_offset, bytes)) return;
+  const std::unique_lock turn = memory_->try_turn();
+  if (!turn && memory_->copy(data_offset_ + byte_offset, bytes)) return;
   const TransferResult result = write_at(descriptor_.get(), data_offset_ + byte_offset, bytes);
   if (result.error != 0) throw_write_failure(problem_, result.error, bytes.size() - result.bytes);
 }

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "io/files/memory_file.hpp"
 #include "io/files/posix_file.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -175,6 +174,19 @@ std::optional<std::uint64_t> available_bytes(const std::string& folder) {
               "Free some space, or name an output elsewhere.");
 }
 
+/// Returns 0 or errno.
+int reserve(int descriptor, off_t bytes) {
+#ifdef __linux__
+  // Not posix_fallocate, which writes every block where the file system cannot reserve.
+  while (::fallocate(descriptor, 0, 0, bytes) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+#else
+  return ::posix_fallocate(descriptor, 0, bytes);
+#endif
+}
+
 bool is_unsupported(int error) {
   return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL || error == ENODEV;
 }
@@ -212,10 +224,7 @@ void reserve_storage(const std::string& file, const std::string& problem) {
   if (!descriptor || ::fstat(descriptor.get(), &status) != 0) {
     throw Error(problem, describe_errno(errno), "");
   }
-  // Writers reserve pages of memory, which takes about as long as writing does.
-  if (is_kept_in_memory(descriptor.get())) return;
-  const int error =
-      reserve_bytes(descriptor.get(), {0, static_cast<std::uint64_t>(status.st_size)});
+  const int error = reserve(descriptor.get(), status.st_size);
   if (error == ENOSPC)
     throw_full(problem, folder_of(file), static_cast<std::uint64_t>(status.st_size));
   if (error == EDQUOT) {

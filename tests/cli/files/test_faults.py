@@ -291,32 +291,15 @@ def test_no_room_when_the_system_is_asked(folder, fault, words_to_write, output,
     expect_no_room(fault, words_to_write(output), call, error, folder)
 
 
-@pytest.fixture
-def words_to_memory(words_to_write):
-    """A scan of several blocks into a folder in memory."""
+def test_no_memory_for_a_file_in_memory(fault, words_to_write):
     shared = pathlib.Path("/dev/shm")
     if not os.access(shared, os.W_OK):
         pytest.skip("no file system in memory here")
     with tempfile.TemporaryDirectory(dir=shared) as memory:
-        yield [*words_to_write("scan")[:-1], pathlib.Path(memory) / "out.h5", "--slab", "64K"]
-
-
-@pytest.mark.parametrize("threads", [1, 4])
-def test_no_memory_for_a_file_in_memory(fault, words_to_memory, threads):
-    output = words_to_memory[-3]
-    where = {"byte": OUTPUTS["scan"][2]}
-    prefix = fault("fallocate,pwrite", ".tmp", f"error {errno.ENOSPC}", **where)
-    words = [*words_to_memory, "--threads", threads]
-    expect_error(fault, words, prefix, output.parent, [output, "space"], left=())
-
-
-@pytest.mark.parametrize("ranks", [None, 3])
-@pytest.mark.parametrize("reserves", [False, True])
-def test_a_file_in_memory_is_written_by_all_threads(fault, words_to_memory, values, reserves, ranks):
-    prefix = [] if reserves else fault("fallocate", ".tmp", f"error {errno.EOPNOTSUPP}")
-    support.run(*words_to_memory, "--threads", 4, prefix=prefix, ranks=ranks)
-    with h5py.File(words_to_memory[-3]) as file:
-        assert np.array_equal(file["values"][()], np.cumsum(values, dtype="i8"))
+        output = pathlib.Path(memory) / "out.h5"
+        words = [*words_to_write("scan")[:-1], output]
+        prefix = fault("fallocate", ".tmp", f"error {errno.ENOSPC}")
+        expect_error(fault, words, prefix, output.parent, [output, "space"], left=())
 
 
 @pytest.mark.parametrize("output", THROUGH_SCRATCH)

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,11 +28,7 @@ class MemoryFileTest : public ::testing::Test {
   }
   void TearDown() override { ::unlink(name_.c_str()); }
 
-  off_t reserved_bytes() const {
-    struct stat status {};
-    EXPECT_EQ(::fstat(descriptor_.get(), &status), 0);
-    return status.st_blocks * 512;
-  }
+  void allocate() const { ASSERT_EQ(::posix_fallocate(descriptor_.get(), 0, file_bytes), 0); }
 
   std::vector<std::byte> contents() const {
     std::vector<std::byte> bytes(file_bytes);
@@ -50,7 +45,8 @@ std::vector<std::byte> repeated(int value, std::size_t count) {
 }
 
 TEST_F(MemoryFileTest, CopiesToItsPlace) {
-  MemoryFile file(descriptor_.get());
+  allocate();
+  const MemoryFile file(descriptor_.get());
   EXPECT_TRUE(file.copy(5000, repeated(2, 10'000)));
   EXPECT_FALSE(file.copy(file_bytes - 10, repeated(3, 11)));
   EXPECT_FALSE(file.copy(file_bytes + 1, repeated(3, 1)));
@@ -59,38 +55,20 @@ TEST_F(MemoryFileTest, CopiesToItsPlace) {
   EXPECT_EQ(contents(), expected);
 }
 
-TEST_F(MemoryFileTest, ReservesPagesOfWhatIsCopied) {
-  constexpr off_t large = off_t{64} << 20;
-  ASSERT_EQ(::ftruncate(descriptor_.get(), large), 0);
-  MemoryFile file(descriptor_.get());
-  EXPECT_EQ(reserved_bytes(), 0);
-  EXPECT_TRUE(file.copy(large - 10, repeated(1, 10)));
-  EXPECT_GE(reserved_bytes(), 10);
-  EXPECT_LT(reserved_bytes(), large / 2);
-}
-
-TEST_F(MemoryFileTest, LeavesAFileAloneThatIsNotInMemory) {
-  const std::string name = ::testing::TempDir() + "warpfold-not-in-memory";
-  const FileDescriptor other(::open(name.c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600));
-  ASSERT_TRUE(other);
-  ASSERT_EQ(::ftruncate(other.get(), file_bytes), 0);
-  ::unlink(name.c_str());
-  if (is_kept_in_memory(other.get())) GTEST_SKIP() << "temporary files are in memory here";
-  MemoryFile file(other.get());
+TEST_F(MemoryFileTest, LeavesAFileAloneWhosePagesAreNotAllThere) {
+  const MemoryFile file(descriptor_.get());
   EXPECT_FALSE(file.copy(0, repeated(1, 10)));
 }
 
-TEST_F(MemoryFileTest, OneThreadIsAlone) {
+TEST_F(MemoryFileTest, OneThreadHasTheTurn) {
   MemoryFile file(descriptor_.get());
-  {
-    const MemoryFile::Write first(file);
-    EXPECT_TRUE(first.is_alone());
-    EXPECT_FALSE(MemoryFile::Write(file).is_alone());
-  }
-  EXPECT_TRUE(MemoryFile::Write(file).is_alone());
+  const std::unique_lock first = file.try_turn();
+  EXPECT_TRUE(first.owns_lock());
+  std::jthread([&] { EXPECT_FALSE(file.try_turn().owns_lock()); }).join();
 }
 
 TEST_F(MemoryFileTest, ThreadsWriteAtOnce) {
+  allocate();
   ContiguousWriter writer(name_, 100);
   {
     std::vector<std::jthread> threads;
