@@ -33,13 +33,18 @@ bool ChunkAxes::within(std::uint64_t elements) const {
 
 ChunkAxes ChunkAxes::in_rows(std::uint64_t n) const {
   ChunkAxes axes = *this;
-  if (size_ == 0 || size_ == max_dimensions) return axes;
-  ChunkAxis& inner = axes.axes_[size_ - 1];
-  const bool of_rows = inner.source == 1 && inner.target == 1 && inner.count > n && n > 1 &&
-                       inner.count % n == 0 && first_target_ % n == 0;
-  if (!of_rows) return axes;
-  axes.axes_[axes.size_++] = {n, 1, 1};
-  inner = {inner.count / n, n, n};
+  axes.size_ = 0;
+  for (int i = 0; i < size_; ++i) {
+    ChunkAxis axis = axes_[i];
+    const std::uint64_t of_row = n / axis.target;
+    const bool of_rows = of_row > 1 && of_row * axis.target == n && axis.count > of_row &&
+                         axis.count % of_row == 0 && first_target_ / axis.target % of_row == 0;
+    if (of_rows && axes.size_ + size_ - i < max_dimensions) {
+      axes.axes_[axes.size_++] = {axis.count / of_row, of_row * axis.source, n};
+      axis.count = of_row;
+    }
+    axes.axes_[axes.size_++] = axis;
+  }
   return axes;
 }
 

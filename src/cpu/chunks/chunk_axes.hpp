@@ -79,8 +79,8 @@ class ChunkAxes {
            std::equal(axes_, axes_ + size_, other.axes_, other.axes_ + other.size_);
   }
 
-  /// Returns the axes of the same elements, the innermost one in rows of `n` places where it
-  /// consists of such.
+  /// Returns the axes of the same elements, each that consists of parts of rows of `n` places as
+  /// two: that of the rows, and that of a row's places.
   ChunkAxes in_rows(std::uint64_t n) const;
 
   std::uint64_t elements() const {

@@ -91,9 +91,7 @@ class ProductTiles {
         std::copy_n(sums.data() + l * padded_rows(), padded_rows(), to + l * column_tile);
     }
 
-    std::size_t padded_rows() const {
-      return round_up(rows, vector_columns);
-    }
+    std::size_t padded_rows() const { return round_up(rows, vector_columns); }
 
     static constexpr std::size_t slots = 1021;
 
@@ -167,7 +165,7 @@ class ProductTiles {
     if (last - first != inner.count - 1) return false;
     const std::uint64_t number = first / factors_.stride % factors_.period;
     const std::uint64_t behind = last / factors_.stride % factors_.period;
-    const bool of_row = factors_.stride > 1 && number == behind;
+    const bool of_row = factors_.stride > 1 && first / factors_.stride == last / factors_.stride;
     const bool side_by_side = factors_.stride == 1 && behind - number == inner.count - 1;
     if (matrix.in_lines || inner.count == 1 ? !side_by_side : !of_row && !side_by_side)
       return false;

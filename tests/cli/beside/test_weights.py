@@ -170,6 +170,38 @@ def test_rows_that_fill_no_vector(path, dtype, chunks):
                 assert file[f"x_{name}"][lat, lon] == expected[name], (lat, lon, name)
 
 
+def test_tiles_that_begin_and_end_with_one_weight(path):
+    """Columns 0 and 511 of 600 have the same weight, those between others, too."""
+    values = np.random.default_rng(7).integers(-99, 99, (4, 100, 3, 2)).astype("f8")
+    weights = np.array([0.5, 1.0, 4.0])
+    with h5py.File(path, "w") as file:
+        file["x"], file["w"], file["lat"] = values, weights, np.arange(3.0)
+        file["lat"].make_scale()
+        for place in (file["x"].dims[2], file["w"].dims[0]):
+            place.attach_scale(file["lat"])
+    out = path.parent / "out.h5"
+    support.run("reduce", path, "x", "--axis", "0", "--weights", "w", "--ops", "sum,sum_of_weights",
+                "-o", out)  # fmt: skip
+    with h5py.File(out) as file:
+        everywhere = np.broadcast_to(weights[:, None], values.shape)
+        assert (file["x_sum_of_weights"][...] == everywhere.sum(0)).all()
+        assert (file["x_sum"][...] == (values * everywhere).sum(0)).all()
+
+
+@pytest.mark.parametrize("lat, lon", [(2, 8), (3, 50), (30, 600)])
+def test_products_whose_factors_vary_along_an_outer_dimension(path, lat, lon):
+    random = np.random.default_rng(8)
+    values = random.integers(-99, 99, (5, lat, lon)).astype("f4")
+    factors = np.array([-3.0, 2.0, -0.5, 0.0, 7.0])
+    with h5py.File(path, "w") as file:
+        file["x"], file["w"] = values, factors
+    out = path.parent / "out.h5"
+    support.run("reduce", path, "x", "--axis", "0,2", "--times", "w@0", "--ops", "sum", "-o",
+                f"{out}:sum", "--output-type", "f64")  # fmt: skip
+    with h5py.File(out) as file:
+        assert (file["sum"][...] == (values * factors[:, None, None]).sum((0, 2))).all()
+
+
 @pytest.mark.parametrize("degrees, cosine", [(60.0, 0.5), (0.0, 1.0), (90.0, 0.0), (-60.0, 0.5),
                                              (45.0, math.sqrt(0.5))])  # fmt: skip
 def test_cosines(path, degrees, cosine):
