@@ -83,6 +83,8 @@ constexpr double decompress_on_gpu = 90e9;  ///< rate of one GPU
 constexpr double gpu_start_seconds = 0.35;
 }  // namespace expected
 
+double core_rate(bool deflated) { return deflated ? expected::inflate : expected::other_filters; }
+
 /// How long a thread takes over a byte of elements.
 struct ThreadStage {
   std::string_view name;
@@ -116,9 +118,8 @@ std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu, bo
     stages.push_back({stage::read, stored_share(info) / expected::read_in_page_cache});
   }
   if (info.path == ReadPath::chunk && !gpu_decompresses) {
-    const double rate =
-        io::has_filter(info, io::filter_id::deflate) ? expected::inflate : expected::other_filters;
-    stages.push_back({stage::decompress, 1 / rate});
+    stages.push_back(
+        {stage::decompress, 1 / core_rate(io::has_filter(info, io::filter_id::deflate))});
   }
   if (!gpu)
     stages.push_back(
@@ -159,7 +160,10 @@ Pace pace_of(const io::DatasetInfo& info, int threads, int ranks, bool gpu,
 double expected_seconds(const io::DatasetInfo& info, int threads, int ranks, bool gpu,
                         std::uint64_t line_quantiles) {
   const double bytes = static_cast<double>(info.elements * size_of(info.format.type));
-  return bytes / ranks / pace_of(info, threads, ranks, gpu, line_quantiles).rate;
+  const double seconds = bytes / ranks / pace_of(info, threads, ranks, gpu, line_quantiles).rate;
+  // However few chunks there are, the last one takes a GPU as long as any.
+  const bool gpu_decompresses = gpu && has_many_compressed(info, threads, ranks);
+  return gpu_decompresses ? seconds + expected_chunk_seconds(*io::left_form(info)).of_gpu : seconds;
 }
 
 bool is_of_start(const StageTiming& timing) {
@@ -215,6 +219,12 @@ std::uint64_t chunks_of_cores_meanwhile(const CompressedForm& form, std::uint64_
   // blocks.
   const std::uint64_t of_core = form.chunk_blocks == 1 ? 40 : 8;
   return of_core * cores;
+}
+
+ChunkSeconds expected_chunk_seconds(const CompressedForm& form) {
+  const double of_core =
+      static_cast<double>(form.chunk_bytes) / core_rate(form.compression == Compression::zlib);
+  return {of_core, of_core * static_cast<double>(chunks_of_cores_meanwhile(form, 1))};
 }
 
 bool has_many_compressed(const io::DatasetInfo& info, int threads, int ranks) {

@@ -17,6 +17,15 @@ std::string measured_bottleneck(const RunReport& run);
 /// its business.
 std::uint64_t chunks_of_cores_meanwhile(const CompressedForm& form, std::uint64_t cores);
 
+/// Seconds that a core takes to decompress a chunk, and a GPU to decompress any number at once.
+struct ChunkSeconds {
+  double of_core;
+  double of_gpu;
+};
+
+/// Returns what chunks of a form are expected to take.
+ChunkSeconds expected_chunk_seconds(const CompressedForm& form);
+
 /// Returns whether one of `ranks` ranks has so many compressed chunks of a dataset.
 bool has_many_compressed(const io::DatasetInfo& info, int threads, int ranks);
 

@@ -20,8 +20,9 @@ bool begins_with(const std::string& text, const std::string& words) {
 
 io::DatasetInfo contiguous() { return described_dataset({1 << 30}, {}, ReadPath::direct); }
 
-io::DatasetInfo compressed() {
-  io::DatasetInfo info = described_dataset({1 << 30}, {1 << 20}, ReadPath::chunk);
+/// 4 GiB in chunks of so many elements.
+io::DatasetInfo compressed(std::uint64_t chunk_elements = 1 << 20) {
+  io::DatasetInfo info = described_dataset({1 << 30}, {chunk_elements}, ReadPath::chunk);
   info.filters = {{2, "shuffle", true, {4}}, {1, "deflate", true, {6}}};
   return info;
 }
@@ -122,8 +123,30 @@ TEST(CoresAreSooner, NotWithQuantilesThatAGpuFinds) {
 }
 
 TEST(CoresAreSooner, NotWithManyCompressedChunks) {
-  EXPECT_FALSE(cores_are_sooner(compressed(), 16, 1));
-  EXPECT_TRUE(cores_are_sooner(compressed(), 26, 1));
+  EXPECT_FALSE(cores_are_sooner(compressed(1 << 18), 16, 1));
+  EXPECT_TRUE(cores_are_sooner(compressed(1 << 18), 26, 1));
+}
+
+TEST(CoresAreSooner, ThanAGpuWithOneLargeChunk) {
+  EXPECT_TRUE(cores_are_sooner(compressed(), 16, 1)) << "4 GiB in chunks of 4 MiB";
+  EXPECT_FALSE(cores_are_sooner(compressed(), 4, 1));
+  io::DatasetInfo twice = compressed();
+  twice.shape = twice.stored_shape = {std::uint64_t{1} << 31};
+  twice.elements *= 2;
+  twice.stored_bytes *= 2;
+  EXPECT_FALSE(cores_are_sooner(twice, 16, 1));
+}
+
+TEST(ExpectedChunkSeconds, OfAGpuAreThoseOfManyChunksOfACore) {
+  const auto form = [](Compression compression, std::uint64_t blocks) {
+    return CompressedForm{compression, std::uint64_t{4} << 20, blocks};
+  };
+  const ChunkSeconds stream = expected_chunk_seconds(form(Compression::zlib, 1));
+  EXPECT_NEAR(stream.of_gpu, 0.3, 0.02);
+  EXPECT_NEAR(stream.of_gpu, 40 * stream.of_core, 1e-9);
+  const ChunkSeconds blocks = expected_chunk_seconds(form(Compression::lz4, 64));
+  EXPECT_LT(blocks.of_core, stream.of_core);
+  EXPECT_NEAR(blocks.of_gpu, 8 * blocks.of_core, 1e-9);
 }
 
 TEST(ExpectedBottleneck, NothingWithoutElements) {
