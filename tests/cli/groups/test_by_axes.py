@@ -28,8 +28,8 @@ def rows_of(values, labels, axes, of):
     return lines, np.broadcast_to(spread, SHAPE).transpose(order).reshape(lines.shape)
 
 
-def outputs(folder, path, *words, **options):
-    support.run("reduce", path, "values", "--by", "D", *words, "-o", folder / "out.h5", "--force",
+def outputs(folder, path, *words, by="D", **options):
+    support.run("reduce", path, "values", "--by", by, *words, "-o", folder / "out.h5", "--force",
                 **options)  # fmt: skip
     with h5py.File(folder / "out.h5") as file:
         return {name: file[name][...] for name in file}
@@ -64,6 +64,18 @@ def test_statistics_of_each_label_and_other_index(folder, axes, of, storage):
         assert (of_label["mean"][some] == sums[some] / counts[some]).all()
     for each in found[0]:
         assert found[0][each].tobytes() == found[1][each].tobytes()
+
+
+@pytest.mark.parametrize("shape", [(6, 1), (1, 6), (1, 1), (1, 1, 6)])
+def test_extents_of_one(folder, shape):
+    values = np.random.default_rng(4).integers(-99, 99, (3, *shape[-2:], 5)).astype("f8")
+    labels = np.random.default_rng(5).integers(0, 3, shape).astype("i4")
+    path = write(folder, values, labels)
+    found = outputs(folder, path, "--axis", "1,2,3", "--ops", "sum", by="D@1,2")
+    there = np.unique(labels)
+    lines = values.reshape(3, -1, 5).sum(-1)
+    assert (found["D"] == there).all()
+    assert (found["values"].T == [lines[:, labels.ravel() == each].sum(1) for each in there]).all()
 
 
 def test_named_dimensions_and_coordinates(folder):
