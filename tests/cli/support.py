@@ -56,7 +56,7 @@ def program():
 
 @functools.cache
 def gpu_count():
-    """Those that the program sees."""
+    """Returns how many GPUs the program sees."""
     if shutil.which("nvidia-smi") is None:
         return 0
     listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
