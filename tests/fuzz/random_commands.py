@@ -131,7 +131,7 @@ KINDS = {
     "scan": (scan_command, 0.3),
     "reduce-axis": (reduce_axis_command, 0.1),
     "reduce-by": (label_command, 0.1),
-    "reduce-factors": (factor_command, 0.1),
+    "reduce-factors": (factor_command, 0.2),
     "compact": (compact_command, 0.1),
     "histogram": (histogram_command, 0.1),
     "several": (several_command, 0.06),

@@ -54,6 +54,9 @@ def random_shape(random):
     most = int(random.choice(sizes, p=[0.2, 0.5, 0.2, 0.09, 0.01]))
     along = max(2, int(most ** (1 / rank)))
     shape = [int(random.integers(1, 2 * along)) for _ in range(rank)]
+    if chance(random, 0.1):  # few elements along dimensions but one, of about a tile of columns
+        shape = [*random.integers(1, 5, rank - 1), random.integers(505, 531)]
+        random.shuffle(shape)
     for place in range(rank):
         if chance(random, 0.1):
             shape[place] = 1

@@ -7,10 +7,11 @@ import h5py
 import numpy as np
 
 import support
-from expected import Command, differences, mentions
+from expected import Command, compare_arrays, differences, mentions, stored_numbers
 from random_values import chance
 
-SPREADS = [3, 60, 300]
+MOST_OUTPUTS = 600
+SPREADS = [0.1, 3, 60, 300]
 WIDE = ("i64", "u64", "i64", "u64", "i32", "u8")
 
 
@@ -27,15 +28,27 @@ def _integer_factors(shape, random, of_weights):
 
 
 def _factors(shape, random, of_weights):
-    """For a dataset of a shape: of its last dimensions, some of them 0, tiny or huge."""
-    shape = shape[int(random.integers(len(shape) + 1)) :]
-    if chance(random, 0.4):
+    """Returns factors of a shape's last dimensions or of one, the same for each element, and the
+    word that names the dimension."""
+    first = int(random.integers(len(shape) + 1))
+    some, word = shape[first:], ""
+    if shape and chance(random, 0.5):
+        first = int(random.integers(len(shape)))
+        some, word = shape[first : first + 1], f"@{first}"
+    factors = _numbers(some, random, of_weights)
+    whole = factors.reshape(some + (1,) * (len(shape) - first - len(some)))
+    return factors, np.broadcast_to(whole, shape), word
+
+
+def _numbers(shape, random, of_weights):
+    """Usual numbers, or some that are 0, tiny or huge."""
+    if chance(random, 0.3):
         return _integer_factors(shape, random, of_weights)
-    spread = int(random.choice(SPREADS))
+    spread = random.choice(SPREADS)
     factors = 10.0 ** random.uniform(-spread, spread, shape)
-    if not of_weights:
+    if not of_weights and chance(random, 0.7):
         factors = factors * random.choice([-1.0, 1.0], shape)
-    return np.where(random.random(shape) < 0.1, 0.0, factors)
+    return np.where(random.random(shape) < random.choice([0.0, 0.1]), 0.0, factors)
 
 
 def _sum_of(values, factors):
@@ -60,19 +73,54 @@ def _rounded(exact):
 def factor_command(dataset, view, random):
     of_weights = random.random() < 0.6
     option = "weights" if of_weights else "times"
-    factors = _factors(dataset.values.shape, random, of_weights)
+    factors, everywhere, dimensions = _factors(dataset.values.shape, random, of_weights)
     path = dataset.path.with_name("factors.h5")
     with h5py.File(path, "w") as file:
         file["factors"] = factors
     nan = str(random.choice(["propagate", "skip"]))
-    words = ["reduce", dataset.path, dataset.name, f"--{option}={path}::factors", "--nan", nan,
-             *view.words, "--json", "-"]  # fmt: skip
+    words = ["reduce", dataset.path, dataset.name, f"--{option}={path}::factors{dimensions}",
+             "--nan", nan, *view.words, "--json", "-"]  # fmt: skip
     if view.values.ndim == 0:
         return Command(words, mentions("a single number"), code=2)
-    values, indices = view.flat()
-    of_view = np.broadcast_to(factors, dataset.values.shape)[view.index].ravel()[indices]
-    return Command(words, lambda outcome: differences(
-        outcome.results, _expected(values, of_view, nan, of_weights)))  # fmt: skip
+    of_view = everywhere[view.index]
+
+    def expected(place=...):
+        counts = view.kept[place]
+        return _expected(view.values[place][counts], of_view[place][counts], nan, of_weights)
+
+    if chance(random, 0.5):
+        return _along_axes(words, dataset, view, expected, random)
+    return Command(words, lambda outcome: differences(outcome.results, expected()))
+
+
+def _along_axes(words, dataset, view, expected, random):
+    """Reduces some dimensions: expected(its place in the view) gives what an output has to be."""
+    shape = view.values.shape
+    axes = [axis for axis in range(len(shape)) if chance(random, 0.5)] or [len(shape) - 1]
+    kept = [1 if axis in axes else extent for axis, extent in enumerate(shape)]
+    if np.prod(kept) > MOST_OUTPUTS:
+        axes, kept = range(len(shape)), [1] * len(shape)
+    places = [tuple(slice(None) if axis in axes else index for axis, index in enumerate(at))
+              for at in np.ndindex(*kept)]  # fmt: skip
+    results = [expected(place) for place in places]
+    names = list(expected())
+    output = dataset.path.with_name("out.h5")
+    words = [*words, "-o", f"{output}:made", "--axis=" + ",".join(map(str, axes)), "--empty", 7,
+             "--output-type", "f64", "--ops", ",".join(names)]  # fmt: skip
+    shape = [extent for axis, extent in enumerate(shape) if axis not in axes]
+
+    def check(outcome):
+        for name in names:
+            numbers = [7.0 if name == "sum" and each["count"] == 0 else each[name]
+                       for each in results]  # fmt: skip
+            kind = "u64" if name == "count" else "f64"
+            made = stored_numbers(output, f"made_{name}", kind)
+            problem = compare_arrays(made, np.array(numbers, made.dtype).reshape(shape))
+            if problem:
+                return f"{name} {problem}"
+        return None
+
+    return Command(words, check, output)
 
 
 def _expected(values, factors, nan, of_weights):
