@@ -1,7 +1,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,26 +25,15 @@ class Command {
   bool chosen() const { return application_->parsed(); }
 
  protected:
-  /// Adds the command `name` to the program.
   Command(CLI::App& program, const char* name, const char* description)
       : application_(program.add_subcommand(name, description)->group("Commands")) {}
 
   CLI::App& application() { return *application_; }
 
-  /// Adds an option whose value `take` reads.
-  template <class Take>
-  CLI::Option* add(const char* name, const std::string& type, const char* help, Take&& take) {
-    return add_text_option(*application_, name, type, help, std::forward<Take>(take));
+  CLI::Option* add(const char* name, auto&&... of) {
+    return add_option(*application_, name, std::forward<decltype(of)>(of)...);
   }
 
-  /// Adds an option whose value is one of `choices`.
-  template <class Meaning, std::size_t Count>
-  CLI::Option* add(const char* name, const Choice<Meaning> (&choices)[Count], const char* help,
-                   Meaning& chosen) {
-    return add_choice_option(*application_, name, choices, help, chosen);
-  }
-
-  /// Adds an argument.
   CLI::Option* add_argument(const char* name, std::string& text, const char* help) {
     return application_->add_option(name, text, help)->type_name("");
   }

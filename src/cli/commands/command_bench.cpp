@@ -26,7 +26,6 @@ constexpr const char* bench_examples = R"(warpfold bench reduce --types f32,f64 
 warpfold bench ingest year.nc temp --kernels warpfold,raw
 mpirun -np 4 warpfold bench combine)";
 
-/// A measuring command measures the given WHAT.
 class MeasuringCommand : public Command {
  public:
   ExternalFiles external() const override { return request_.common.run.external; }
@@ -46,20 +45,15 @@ class MeasuringCommand : public Command {
   }
 
   void add_types(const char* help) {
-    add("--types", "NAME,...", help,
-        [this](const std::string& text) { settings_.types = parse_names("--types", text); });
+    add("--types", "NAME,...", help, settings_.types, parse_names);
   }
 
   void add_kernels(const char* help) {
-    add("--kernels", "NAME,...", help,
-        [this](const std::string& text) { settings_.kernels = parse_names("--kernels", text); });
+    add("--kernels", "NAME,...", help, settings_.kernels, parse_names);
   }
 
   void add_iterations(const char* help) {
-    constexpr std::uint64_t maximum = 1'000'000;
-    add("--iterations", "N", help, [this](const std::string& text) {
-      settings_.iterations = static_cast<int>(parse_integer("--iterations", text, 1, maximum));
-    });
+    add("--iterations", "N", help, settings_.iterations, parse_integer, 1U, 1'000'000U);
   }
 
   void refuse_cpu_backend() const {
@@ -130,18 +124,18 @@ class BenchCommand : public MeasuringCommand {
     add("--sizes", "LEAST:GREATEST|SIZE,...",
         "Bytes of a rank's larger array. Default: the powers of 4 from 1K (collectives: "
         "64K) to 4G; histogram, select, axes and labels: 16M, 256M and 4G",
-        [this](const std::string& text) { settings_.sizes = parse_sizes("--sizes", text); });
+        settings_.sizes, parse_sizes);
     add_types("Element types, i8 to f64. Scans also take u8:u64 and the like");
     add("--ops", "NAME,...",
         "Operations of the kernels. reduce: sum, statistics, extrema; scan: inclusive, "
         "exclusive, min, max; histogram: few, many; select: tenth, half, most; axes: "
         "first, last, scan-first, scan-last; labels: few, many, few-skewed, many-skewed, "
         "few-runs, many-runs; collectives: sum, statistics, inclusive, exclusive",
-        [this](const std::string& text) { settings_.operations = parse_names("--ops", text); });
+        settings_.operations, parse_names);
     add("--data", "NAME,...",
         "Distributions of the floats. reduce and scan: uniform, walk, wide, drift, fill, "
         "cancel, subnormal, largest, tails",
-        [this](const std::string& text) { settings_.data = parse_names("--data", text); });
+        settings_.data, parse_names);
     add_kernels(
         "Kernels to compare. reduce: fold, CUB, CUB gpu_to_gpu, read, copy; scan: "
         "registers, reproducible, CUB, CUB run_to_run, copy; histogram, select and axes: "
@@ -168,10 +162,7 @@ class LadderCommand : public MeasuringCommand {
     add_what(ladders);
     add_types("Element types. reduce: u32, f32, f64; scan: i32; atomics: i32, u32");
     add("--elements", "N", "Elements of the array. Default: 2^28 u32, 10^8 floats, 2^26 i32",
-        [this](const std::string& text) {
-          constexpr std::uint64_t maximum = std::uint64_t{1} << 40;
-          settings_.elements = parse_integer("--elements", text, 1, maximum);
-        });
+        settings_.elements, parse_integer, 1U, std::uint64_t{1} << 40);
     application().add_flag("--article", settings_.article,
                            "Use the articles' sizes. 2^30 u32, which one core generates");
     add_kernels("Steps, and fold or scan, CUB and copy. Default: all");

@@ -60,11 +60,10 @@ class GenerateCommand : public Command {
     add("--type", names_of(all_element_types), "Type of the elements. Default: f64",
         [this](const std::string& text) { options_.format.type = parse_element_type(text); })
         ->option_text("TYPE");
-    add("--seed", "N", "Seed of the random values. Default: 1", [this](const std::string& text) {
-      options_.seed = parse_integer("--seed", text, 0, ~std::uint64_t{0});
-    });
-    add("--value", "X", "Value of the elements of constant. Default: 1",
-        [this](const std::string& text) { options_.value = parse_real("--value", text); });
+    add("--seed", "N", "Seed of the random values. Default: 1", options_.seed, parse_integer, 0U,
+        ~std::uint64_t{0});
+    add("--value", "X", "Value of the elements of constant. Default: 1", options_.value,
+        parse_real);
     add("--byte-order", byte_orders, "Byte order of the stored elements. Default: this machine's",
         options_.format.order);
     application().add_flag("--append", options_.output.append, "Add to an existing file");

@@ -55,7 +55,6 @@ Json plan_json(const pipeline::PlanReport& plan, std::size_t element_bytes) {
           {"expected_bottleneck", with_flags(plan.bottleneck)}};
 }
 
-/// Tells the plan of the command that is requested.
 Json plan_json(const std::string& command, const pipeline::PlanReport& plan,
                std::size_t element_bytes) {
   Json document = {{"command", command},
@@ -159,8 +158,7 @@ class InfoCommand : public Command {
           request_.command = parse_choice("--plan", text, planned_commands);
           planned_ = text;
         });
-    add("--axis", "K|NAME,...", "Axes for --plan reduce or scan",
-        [this](const std::string& text) { request_.axes = parse_axes("--axis", text); });
+    add("--axis", "K|NAME,...", "Axes for --plan reduce or scan", request_.axes, parse_axes);
   }
 
   void check_axes() const {

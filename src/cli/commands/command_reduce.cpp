@@ -112,7 +112,6 @@ class ReduceCommand : public RowsCommand<ReduceRequest> {
     return aligned_text(table);
   }
 
-  /// Tells the first labels in a line each.
   std::string lines_by_label(const ReduceResult& result) const {
     Table table{{"label"}};
     const std::vector<std::string> names = request_.result_names();
@@ -165,7 +164,6 @@ class ReduceCommand : public RowsCommand<ReduceRequest> {
       body(request_.quantile_names[i], results.quantiles[i], std::vector<std::uint64_t>());
   }
 
-  /// Calls body(what it is requested as, output) for each.
   template <class Body>
   void for_each_output(const ReduceResult& result, Body&& body) const {
     const std::vector<std::string> names = request_.output_names(result);

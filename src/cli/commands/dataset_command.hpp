@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/commands/command.hpp"
@@ -95,14 +94,12 @@ class RowsCommand : public DatasetCommand<Request> {
   using Base::request_;
   using Base::run_on;
 
-  /// Tells the result in lines.
   virtual std::string lines(const Result& result) const = 0;
 
   /// Names what row() tells of one of several datasets.
   virtual std::vector<std::string> columns() const = 0;
   virtual std::vector<std::string> row(const Result& result) const = 0;
 
-  /// Tells the result in rows of a CSV.
   virtual Rows rows(const Result& result) const = 0;
 
   /// Makes members of its JSON, "results" among them.

@@ -34,10 +34,6 @@ std::vector<std::string> filter_names(const io::DatasetInfo& info) {
   return names;
 }
 
-std::string filters_text(const io::DatasetInfo& info) {
-  return info.filters.empty() ? "none" : joined(filter_names(info), ", ");
-}
-
 /// Tells the stored bytes, and how often they would fit into the elements'.
 std::string stored_text(const io::DatasetInfo& info) {
   if (info.stored_bytes == 0) return "nothing";
@@ -116,7 +112,7 @@ Table properties_table(const io::DatasetInfo& info,
     table.push_back({"other files", other_files_text(others)});
   if (!info.chunk_shape.empty()) {
     table.push_back({"chunk", shape_text(info.chunk_shape)});
-    table.push_back({"filters", filters_text(info)});
+    table.push_back({"filters", info.filters.empty() ? "none" : joined(filter_names(info), ", ")});
   }
   table.push_back({"stored", stored_text(info)});
   table.push_back({"read by", read_path_text(info)});

@@ -19,7 +19,6 @@ struct ValueWords {
 /// Takes a type apart.
 ValueWords value_words(const std::string& type);
 
-/// A table entry is an option or an argument.
 struct TableEntry {
   std::vector<std::string> names;  ///< "-o", "--output"; of an argument "FILE"
   std::string value;               ///< as shown: "NAME,..."; empty for a flag

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "cli/options/option_values.hpp"
@@ -13,22 +14,49 @@ namespace warpfold::cli {
 
 /// Adds an option of a command, "--name" or "-n,--name", whose value `take` reads.
 template <class Take>
-CLI::Option* add_text_option(CLI::App& command, const std::string& name, const std::string& type,
-                             const std::string& help, Take&& take) {
+CLI::Option* add_option(CLI::App& command, const std::string& name, const std::string& type,
+                        const std::string& help, Take&& take) {
   return command.add_option_function<std::string>(name, std::forward<Take>(take), help)
       ->type_name(type);
 }
 
+/// Adds an option that sets `target` to parse(name, its value, more...).
+template <class Target, class Parse, class... More>
+CLI::Option* add_option(CLI::App& command, const std::string& name, const std::string& type,
+                        const std::string& help, Target& target, Parse parse, More... more) {
+  return add_option(command, name, type, help, [=, &target](const std::string& text) {
+    if constexpr (std::is_integral_v<Target>)
+      target = static_cast<Target>(parse(name, text, more...));
+    else
+      target = parse(name, text, more...);
+  });
+}
+
 /// Adds an option whose value is one of `choices`, which have to outlive the command.
 template <class Meaning, std::size_t Count>
-CLI::Option* add_choice_option(CLI::App& command, const std::string& name,
-                               const Choice<Meaning> (&choices)[Count], const std::string& help,
-                               Meaning& chosen) {
-  return add_text_option(command, name, words_of(choices), help,
-                         [name, &choices, &chosen](const std::string& text) {
-                           chosen = parse_choice(name, text, choices);
-                         });
+CLI::Option* add_option(CLI::App& command, const std::string& name,
+                        const Choice<Meaning> (&choices)[Count], const std::string& help,
+                        Meaning& chosen) {
+  return add_option(command, name, words_of(choices), help, [&, name](const std::string& text) {
+    chosen = parse_choice(name, text, choices);
+  });
 }
+
+/// While it lives, a title heads the options that are added to a command in its help.
+class OptionGroup {
+ public:
+  OptionGroup(CLI::App& command, const char* title)
+      : command_(command), before_(command.option_defaults()->get_group()) {
+    command_.option_defaults()->group(title);
+  }
+  ~OptionGroup() { command_.option_defaults()->group(before_); }
+  OptionGroup(const OptionGroup&) = delete;
+  OptionGroup& operator=(const OptionGroup&) = delete;
+
+ private:
+  CLI::App& command_;
+  std::string before_;
+};
 
 /// A run shows its progress at these times; `automatic`: where standard error is a terminal.
 enum class ProgressWhen : std::uint8_t { automatic, always, never };

@@ -1,6 +1,5 @@
 #include "cli/options/dataset_options.hpp"
 
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -12,15 +11,6 @@
 
 namespace warpfold::cli {
 namespace {
-
-constexpr const char* default_deflate_level = "6";
-constexpr const char* default_zstd_level = "3";
-
-/// Heads options by a group in the help, unless that is empty.
-void group_options(std::initializer_list<CLI::Option*> options, const std::string& group) {
-  if (group.empty()) return;
-  for (CLI::Option* option : options) option->group(group);
-}
 
 void check(const DatasetArguments& arguments) {
   const bool named = !arguments.datasets.names.empty();
@@ -43,13 +33,10 @@ void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
       ->type_name("");
   command.add_flag("--all", arguments.datasets.all,
                    "Process all datasets of the file. Those that can't be read are skipped");
-  add_text_option(
-      command, "--concat", "K|NAME",
-      "Join files along this dimension. FILE and all but the last DATASET are files, or "
-      "patterns of files. The files' parts of the last DATASET are joined in this order",
-      [&arguments](const std::string& text) {
-        arguments.concat = parse_axis("--concat", text, "files go on along one dimension");
-      });
+  add_option(command, "--concat", "K|NAME",
+             "Join files along this dimension. FILE and all but the last DATASET are files, or "
+             "patterns of files. The files' parts of the last DATASET are joined in this order",
+             arguments.concat, parse_axis, "files go on along one dimension");
 }
 
 void take_files(DatasetArguments& arguments, ViewOptions& view,
@@ -76,20 +63,16 @@ constexpr Choice<Matching> matchings[] = {{"coordinates", Matching::coordinates}
                                           {"position", Matching::position}};
 
 void add_view_options(CLI::App& command, ViewOptions& options) {
-  const auto add_text = [&](const char* name, const char* type, const char* help,
-                            std::string& text) {
-    command.add_option(name, text, help)->type_name(type)->group("Elements");
-  };
-  add_text_option(
-      command, "--select", "SLICE,...",
-      "Select a part of the dataset: '10:20, ::2'. The notation is NumPy's. Or by "
-      "names, 'time=2:5, lat=-30.:30.': whole numbers are indices, numbers with a point "
-      "coordinates. Or by dates, 'time=2001-03'",
-      [&options](const std::string& text) {
-        if (text.empty()) throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
-        options.select = text;
-      })
-      ->group("Elements");
+  const OptionGroup group(command, "Elements");
+  add_option(command, "--select", "SLICE,...",
+             "Select a part of the dataset: '10:20, ::2'. The notation is NumPy's. Or by "
+             "names, 'time=2:5, lat=-30.:30.': whole numbers are indices, numbers with a point "
+             "coordinates. Or by dates, 'time=2001-03'",
+             [&options](const std::string& text) {
+               if (text.empty())
+                 throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
+               options.select = text;
+             });
   command
       .add_option("--where", options.where,
                   "Keep only elements that satisfy this: '>0'. Others: '<=1e3', '==0', '!=nan', "
@@ -97,54 +80,41 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
                   "--mask. Several conditions must all hold")
       ->type_name("CONDITION")
       ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->group("Elements");
-  add_text("--fill-value", "auto|VALUE|none",
-           "Skip elements stored as VALUE. none skips none, and auto (the default) those "
-           "that the dataset's _FillValue, missing_value and valid_* specify",
-           options.fill_value);
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command
-      .add_flag("--raw", options.raw,
-                "Use the stored numbers. No attribute is applied, such as _FillValue, "
-                "scale_factor, add_offset or _Unsigned")
-      ->group("Elements");
-  add_text_option(command, "--mask", "[!][FILE::]DATASET[CONDITION]",
-                  "Skip elements where this dataset is 0. With ! where it is not 0; with a "
-                  "condition, 'D > 0.5', where it does not satisfy it. It has all or some "
-                  "dimensions of the dataset; D@0,2 names them",
-                  [&options](const std::string& text) {
-                    if (text.empty()) throw usage_error("bad --mask ''", "", "Name a dataset.");
-                    options.mask = text;
-                  })
-      ->group("Elements");
-  add_choice_option(
-      command, "--match", matchings,
-      "Match other datasets by coordinates or position. coordinates compares names and "
-      "coordinates of the dimensions of masks, weights, labels and joined files, if "
-      "both sides have them",
-      options.match)
-      ->group("Elements");
+      .add_option("--fill-value", options.fill_value,
+                  "Skip elements stored as VALUE. none skips none, and auto (the default) those "
+                  "that the dataset's _FillValue, missing_value and valid_* specify")
+      ->type_name("auto|VALUE|none");
+  command.add_flag("--raw", options.raw,
+                   "Use the stored numbers. No attribute is applied, such as _FillValue, "
+                   "scale_factor, add_offset or _Unsigned");
+  add_option(command, "--mask", "[!][FILE::]DATASET[CONDITION]",
+             "Skip elements where this dataset is 0. With ! where it is not 0; with a "
+             "condition, 'D > 0.5', where it does not satisfy it. It has all or some "
+             "dimensions of the dataset; D@0,2 names them",
+             options.mask, parse_name);
+  add_option(command, "--match", matchings,
+             "Match other datasets by coordinates or position. coordinates compares names and "
+             "coordinates of the dimensions of masks, weights, labels and joined files, if "
+             "both sides have them",
+             options.match);
 }
 
-void add_output_options(CLI::App& command, OutputOptions& output, const std::string& more,
-                        const std::string& group) {
-  CLI::Option* name = add_text_option(
-      command, "-o,--output", "OUT[:DATASET]",
-      "Name the output file and its dataset. The last colon, or ::, separates them. By "
-      "default the dataset has the input's name" +
-          more,
-      [&output](const std::string& text) {
-        OutputName named = parse_output_name("-o", text);
-        output.path = std::move(named.file);
-        output.dataset = std::move(named.dataset);
-      });
-  CLI::Option* append =
-      command.add_flag("--append", output.append,
-                       "Add to an existing output file. A dataset that it already has is an error");
-  CLI::Option* force =
-      command.add_flag("--force", output.force,
-                       "Replace an existing output file. With --append only datasets in it");
-  group_options({name, append, force}, group);
+void add_output_options(CLI::App& command, OutputOptions& output, const std::string& more) {
+  add_option(command, "-o,--output", "OUT[:DATASET]",
+             "Name the output file and its dataset. The last colon, or ::, separates them. By "
+             "default the dataset has the input's name" +
+                 more,
+             [&output](const std::string& text) {
+               OutputName named = parse_output_name("-o", text);
+               output.path = std::move(named.file);
+               output.dataset = std::move(named.dataset);
+             });
+  command.add_flag("--append", output.append,
+                   "Add to an existing output file. A dataset that it already has is an error");
+  command.add_flag("--force", output.force,
+                   "Replace an existing output file. With --append only datasets in it");
 }
 
 void require_output(const OutputOptions& output, const std::string& why) {
@@ -152,40 +122,29 @@ void require_output(const OutputOptions& output, const std::string& why) {
     throw usage_error("the output is missing", why, "Name it with -o OUT or -o OUT:DATASET.");
 }
 
-void add_storage_options(CLI::App& command, StorageOptions& storage, const std::string& group) {
-  CLI::Option* chunks = add_text_option(
-      command, "--chunks", "N,...|auto",
-      "Store in chunks of these extents. auto makes chunks of about 4 MiB. Default: "
-      "auto with a filter, contiguous without",
-      [&storage](const std::string& text) {
-        storage.choose_chunk_shape = text == "auto";
-        storage.chunk_shape.clear();
-        if (!storage.choose_chunk_shape) storage.chunk_shape = parse_shape("--chunks", text);
-      });
-  CLI::Option* deflate =
-      add_text_option(command, "--deflate", "[LEVEL]",
-                      "Compress chunks as gzip does. Levels are 0 to 9; default: 6",
-                      [&storage](const std::string& text) {
-                        const std::string level = text.empty() ? default_deflate_level : text;
-                        storage.deflate_level =
-                            static_cast<int>(parse_integer("--deflate", level, 0, 9));
-                      })
-          ->expected(0, 1);
-  CLI::Option* zstd =
-      add_text_option(command, "--zstd", "[LEVEL]",
-                      "Compress chunks by Zstandard. Levels are 1 to 22; default: 3. Readers need "
-                      "HDF5's plugin for filter 32015",
-                      [&storage](const std::string& text) {
-                        const std::string level = text.empty() ? default_zstd_level : text;
-                        storage.zstd_level =
-                            static_cast<int>(parse_integer("--zstd", level, 1, 22));
-                      })
-          ->expected(0, 1);
-  CLI::Option* shuffle =
-      command.add_flag("--shuffle", storage.shuffle, "Regroup the bytes of chunks");
-  CLI::Option* fletcher32 =
-      command.add_flag("--fletcher32", storage.fletcher32, "Add checksums to chunks");
-  group_options({chunks, deflate, zstd, shuffle, fletcher32}, group);
+void add_storage_options(CLI::App& command, StorageOptions& storage) {
+  const auto add_level = [&](const char* name, const char* help, std::optional<int>& level,
+                             std::uint64_t least, std::uint64_t most, int usual) {
+    add_option(command, name, "[LEVEL]", help, [=, &level](const std::string& text) {
+      level = text.empty() ? usual : static_cast<int>(parse_integer(name, text, least, most));
+    })->expected(0, 1);
+  };
+  add_option(command, "--chunks", "N,...|auto",
+             "Store in chunks of these extents. auto makes chunks of about 4 MiB. Default: "
+             "auto with a filter, contiguous without",
+             [&storage](const std::string& text) {
+               storage.choose_chunk_shape = text == "auto";
+               storage.chunk_shape.clear();
+               if (!storage.choose_chunk_shape) storage.chunk_shape = parse_shape("--chunks", text);
+             });
+  add_level("--deflate", "Compress chunks as gzip does. Levels are 0 to 9; default: 6",
+            storage.deflate_level, 0, 9, 6);
+  add_level("--zstd",
+            "Compress chunks by Zstandard. Levels are 1 to 22; default: 3. Readers need "
+            "HDF5's plugin for filter 32015",
+            storage.zstd_level, 1, 22, 3);
+  command.add_flag("--shuffle", storage.shuffle, "Regroup the bytes of chunks");
+  command.add_flag("--fletcher32", storage.fletcher32, "Add checksums to chunks");
 }
 
 }  // namespace warpfold::cli

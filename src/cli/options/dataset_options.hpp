@@ -15,7 +15,6 @@
 /// function lets a command fill what it is given, which must outlive the parsing.
 namespace warpfold::cli {
 
-/// Dataset arguments are the FILE DATASET... of a command.
 struct DatasetArguments {
   std::string file;
   DatasetChoice datasets;
@@ -40,15 +39,13 @@ void take_files(DatasetArguments& arguments, ViewOptions& view,
 /// Adds --select, --where, --fill-value, --raw and --mask.
 void add_view_options(CLI::App& command, ViewOptions& options);
 
-/// Adds -o, --append and --force. `more` explains the dataset further; a `group` heads them in the
-/// help.
-void add_output_options(CLI::App& command, OutputOptions& output, const std::string& more = {},
-                        const std::string& group = {});
+/// Adds -o, --append and --force. `more` explains the dataset further.
+void add_output_options(CLI::App& command, OutputOptions& output, const std::string& more = {});
 
 /// Throws a usage Error where no output is named; `why` says why one is needed, or nothing.
 void require_output(const OutputOptions& output, const std::string& why = {});
 
-/// Adds --chunks, --deflate, --zstd, --shuffle and --fletcher32. A `group` heads them in the help.
-void add_storage_options(CLI::App& command, StorageOptions& storage, const std::string& group = {});
+/// Adds --chunks, --deflate, --zstd, --shuffle and --fletcher32.
+void add_storage_options(CLI::App& command, StorageOptions& storage);
 
 }  // namespace warpfold::cli

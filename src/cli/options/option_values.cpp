@@ -170,6 +170,11 @@ Axis parse_axis(std::string_view option, const std::string& text, const char* wh
   throw bad_value(option, text, why, fmt::format("Try {} 0.", option));
 }
 
+std::string parse_name(std::string_view option, const std::string& text) {
+  if (text.empty()) throw bad_value(option, text, "", "Name a dataset.");
+  return text;
+}
+
 std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t minimum,
                             std::uint64_t maximum) {
   const auto number = whole_number<std::uint64_t>(text);

@@ -40,6 +40,9 @@ std::vector<Axis> parse_axes(std::string_view option, std::string_view text);
 /// Parses one of these. Throws a usage Error, for several of them with `why`.
 Axis parse_axis(std::string_view option, const std::string& text, const char* why);
 
+/// Returns the name of a dataset. Throws a usage Error where it is empty.
+std::string parse_name(std::string_view option, const std::string& text);
+
 /// Parses an integer. Throws a usage Error for text that is none in [minimum, maximum].
 std::uint64_t parse_integer(std::string_view option, std::string_view text, std::uint64_t minimum,
                             std::uint64_t maximum);
@@ -48,7 +51,6 @@ std::uint64_t parse_integer(std::string_view option, std::string_view text, std:
 /// Error, also for numbers beyond all doubles but zero.
 double parse_real(std::string_view option, std::string_view text);
 
-/// An output's name is its file and dataset.
 struct OutputName {
   std::string file;
   std::string dataset;  ///< empty where the input's is to be taken
@@ -100,7 +102,6 @@ inline constexpr Choice<OverflowPolicy> overflow_policies[] = {{"error", Overflo
 inline constexpr Choice<NanPolicy> nan_policies[] = {{"propagate", NanPolicy::propagate},
                                                      {"skip", NanPolicy::skip}};
 
-/// Returns the word of `meaning` among `choices`, which have it.
 template <class Meaning, std::size_t Count>
 std::string_view word_of(Meaning meaning, const Choice<Meaning> (&choices)[Count]) {
   return std::find_if(std::begin(choices), std::end(choices),

@@ -9,7 +9,6 @@
 namespace warpfold::cli {
 namespace {
 
-/// Writes a name as part of a JSON Pointer.
 std::string pointer_part(const std::string& name) {
   std::string part = "/";
   for (const char letter : name)

@@ -38,7 +38,6 @@ Json json_head(const std::string& command);
 /// Makes json_head() with the run's ranks, hosts, devices and backend, and the file that it read.
 Json json_head(const std::string& command, const RunReport& run, const std::string& file);
 
-/// Adds what a dataset is.
 void add_shape(Json& document, const std::vector<std::uint64_t>& shape, ElementFormat format);
 
 /// A dataset run is a run on one dataset as reports tell it whatever the command.
@@ -53,7 +52,6 @@ struct DatasetRun {
   AppliedAttributes applied = {};  ///< to the stored numbers that were read
 };
 
-/// Makes json_head() of a run on one dataset.
 Json json_head(const DatasetRun& run);
 
 /// Adds what a view asks for, what was applied, and the type of unpacked values.
@@ -160,12 +158,6 @@ std::string several_head(const std::string& file,
                      run_text(run_of(outcomes)));
 }
 
-/// Puts a dataset's timings_text() under its name.
-inline std::string named_timings_text(const std::string& dataset, const RunReport& run,
-                                      bool wanted) {
-  return wanted ? "\n" + dataset + timings_text(run, wanted) : "";
-}
-
 /// Makes the JSON of one of several datasets: `members_of(result)` are members of its own.
 template <class Result, class MembersOf>
 Json entry_of(const DatasetOutcome<Result>& outcome, const ViewOptions& view,
@@ -217,7 +209,7 @@ std::string several_text(const std::string& file,
     if (!skipped.empty()) continue;
     if (const std::string line = applied_line(result.applied); !line.empty())
       applied += dataset + ": " + line;
-    times += named_timings_text(dataset, result.report, timings);
+    if (timings) times += "\n" + dataset + timings_text(result.report, timings);
   }
   const auto visit_rows = [&](const auto& visit) {
     const auto visit_one = [&](std::vector<std::string> row, const std::vector<std::string>& more) {

@@ -31,7 +31,6 @@ constexpr std::pair<std::string_view, std::string_view> words_of_members[] = {
     {"slab_bytes", "--slab"},
     {"statistics", "--ops"}};
 
-/// Puts `words` in place of a member that a message quotes.
 void replace_member(std::string& message, std::string_view member, std::string_view words) {
   const std::string quoted = fmt::format("`{}`", member);
   for (std::size_t at = message.find(quoted); at != message.npos; at = message.find(quoted, at))

@@ -27,7 +27,6 @@ std::string shape_text(const std::vector<std::uint64_t>& shape);
 /// Writes extents as a size: "1000 x 2000 elements"; "scalar" for no dimensions.
 std::string extent_text(const std::vector<std::uint64_t>& shape);
 
-/// Names a byte order: "little" or "big".
 std::string byte_order_text(ByteOrder order);
 
 /// Names a format: "f32 big-endian"; one byte has no order.

@@ -34,13 +34,13 @@ std::uint64_t parse_number_of_bins(std::string_view text) {
 
 HistogramRequest::HistogramRequest(CLI::App& command) : DatasetRequest(command) {
   add_dataset_arguments(command, arguments);
-  add_text_option(command, "--bins", "N|EDGE,...",
-                  "Number of bins of equal width, or bin edges. Edges are two or more rising "
-                  "numbers. Default: 10 bins",
-                  [this](const std::string& text) { take_bins(text); });
-  add_text_option(command, "--range", "FROM,TO",
-                  "Range of the N bins. Default: from the least to the greatest finite value",
-                  [this](const std::string& text) { take_range(text); });
+  add_option(command, "--bins", "N|EDGE,...",
+             "Number of bins of equal width, or bin edges. Edges are two or more rising "
+             "numbers. Default: 10 bins",
+             [this](const std::string& text) { take_bins(text); });
+  add_option(command, "--range", "FROM,TO",
+             "Range of the N bins. Default: from the least to the greatest finite value",
+             [this](const std::string& text) { take_range(text); });
   add_view_options(command, options.view);
 }
 

@@ -11,10 +11,10 @@ constexpr Choice<bool> memories[] = {{"cuda", true}, {"cpu", false}};
 
 ReadRequest::ReadRequest(CLI::App& command) : DatasetRequest(command) {
   add_dataset_arguments(command, arguments);
-  add_choice_option(command, "--device", memories, "Memory that elements are read into",
-                    options.on_device);
-  add_text_option(command, "--empty", "auto|VALUE", "Value of elements that don't count",
-                  [this](const std::string& text) { options.empty = text; });
+  add_option(command, "--device", memories, "Memory that elements are read into",
+             options.on_device);
+  add_option(command, "--empty", "auto|VALUE", "Value of elements that don't count",
+             [this](const std::string& text) { options.empty = text; });
   add_view_options(command, options.view);
 }
 

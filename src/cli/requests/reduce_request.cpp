@@ -28,12 +28,7 @@ constexpr Choice<QuantileMethod> quantile_methods[] = {{"linear", QuantileMethod
 constexpr Choice<Places> place_choices[] = {{"indices", Places::indices},
                                             {"coordinates", Places::coordinates}};
 
-constexpr const char* axes_group = "Along axes";
-
-const std::string& named(const char* option, const std::string& text) {
-  if (text.empty()) throw usage_error(fmt::format("bad {} ''", option), "", "Name a dataset.");
-  return text;
-}
+constexpr std::uint64_t most_int64 = std::numeric_limits<std::int64_t>::max();
 
 constexpr const char* axes_advice =
     "Name the axes with --axis, or write a report with --json or --csv.";
@@ -164,57 +159,47 @@ void ReduceRequest::check_effects() const {
 }
 
 void ReduceRequest::add_statistics_options() {
-  add_text_option(command_, "--ops", operation_words(),
-                  "Statistics and quantiles: mean,std,median,q05,all. Statistics take one pass, "
-                  "quantiles more; these are named in percent (q05) or as fractions (q0.999). "
-                  "Default: count,sum,min,max,mean,std",
-                  [this](const std::string& text) { take_operations(text); })
+  add_option(command_, "--ops", operation_words(),
+             "Statistics and quantiles: mean,std,median,q05,all. Statistics take one pass, "
+             "quantiles more; these are named in percent (q05) or as fractions (q0.999). "
+             "Default: count,sum,min,max,mean,std",
+             [this](const std::string& text) { take_operations(text); })
       ->option_text("NAME,...");
-  add_choice_option(command_, "--quantile-method", quantile_methods,
-                    "Interpolation of quantiles, as NumPy's method. Default: linear",
-                    options.quantile_method)
+  add_option(command_, "--quantile-method", quantile_methods,
+             "Interpolation of quantiles, as NumPy's method. Default: linear",
+             options.quantile_method)
       ->option_text("METHOD");
-  add_text_option(command_, "--quantile-memory", "SIZE",
-                  "Limit a rank's memory for quantiles along axes. Default: 1G of elements",
-                  [this](const std::string& text) {
-                    options.quantile_memory_bytes = parse_size("--quantile-memory", text);
-                  });
-  add_text_option(command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour,...",
-                  "Reduce the elements of each label. DATASET has the labels, integers or strings, "
-                  "for all or some dimensions of the dataset. Results are datasets of OUT with -o, "
-                  "otherwise numbers. With --axis, the indices along the first axis with the same "
-                  "label are reduced, or those whose times have the same PART, such as season or "
-                  "year,month. Integer labels may have several of the axes",
-                  [this](const std::string& text) {
-                    if (text.empty()) throw usage_error("bad --by ''", "", "Name a dataset.");
-                    options.by = text;
-                  })
+  add_option(command_, "--quantile-memory", "SIZE",
+             "Limit a rank's memory for quantiles along axes. Default: 1G of elements",
+             options.quantile_memory_bytes, parse_size);
+  add_option(command_, "--by", "[FILE::]DATASET|year|season|month|day|dayofyear|hour,...",
+             "Reduce the elements of each label. DATASET has the labels, integers or strings, "
+             "for all or some dimensions of the dataset. Results are datasets of OUT with -o, "
+             "otherwise numbers. With --axis, the indices along the first axis with the same "
+             "label are reduced, or those whose times have the same PART, such as season or "
+             "year,month. Integer labels may have several of the axes",
+             options.by, parse_name)
       ->option_text("[FILE::]DATASET|PART");
-  add_choice_option(command_, "--nan", nan_policies,
-                    "Propagate or skip NaN elements. Default: propagate", options.summary.nan);
-  add_choice_option(
-      command_, "--overflow", overflow_policies,
-      "Report or wrap sums of integers that overflow. wrap computes modulo 2^width of "
-      "the elements' type, with --axis of the output's. Default: error",
-      options.summary.overflow);
-  add_text_option(command_, "--ddof", "N", "Divide var and std by count - N. Default: 0",
-                  [this](const std::string& text) {
-                    constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
-                    options.summary.ddof = parse_integer("--ddof", text, 0, maximum);
-                  });
+  add_option(command_, "--nan", nan_policies, "Propagate or skip NaN elements. Default: propagate",
+             options.summary.nan);
+  add_option(command_, "--overflow", overflow_policies,
+             "Report or wrap sums of integers that overflow. wrap computes modulo 2^width of "
+             "the elements' type, with --axis of the output's. Default: error",
+             options.summary.overflow);
+  add_option(command_, "--ddof", "N", "Divide var and std by count - N. Default: 0",
+             options.summary.ddof, parse_integer, 0U, most_int64);
 }
 
 void ReduceRequest::add_factor_options() {
-  add_text_option(
-      command_, "--weights", "[FILE::]DATASET|cos:DIMENSION",
-      "Weight elements by this dataset, or a cosine. DATASET has all or some dimensions "
-      "of the dataset; cos:lat is the cosine of the coordinate lat. Default of --ops: "
-      "count,sum_of_weights,sum,mean, with --axis mean",
-      [this](const std::string& text) { options.weights = named("--weights", text); });
-  add_text_option(command_, "--times", "[FILE::]DATASET",
-                  "Multiply elements by those of this dataset. Default of --ops: count,sum,mean, "
-                  "with --axis sum",
-                  [this](const std::string& text) { options.times = named("--times", text); });
+  add_option(command_, "--weights", "[FILE::]DATASET|cos:DIMENSION",
+             "Weight elements by this dataset, or a cosine. DATASET has all or some dimensions "
+             "of the dataset; cos:lat is the cosine of the coordinate lat. Default of --ops: "
+             "count,sum_of_weights,sum,mean, with --axis mean",
+             options.weights, parse_name);
+  add_option(command_, "--times", "[FILE::]DATASET",
+             "Multiply elements by those of this dataset. Default of --ops: count,sum,mean, "
+             "with --axis sum",
+             options.times, parse_name);
 }
 
 void ReduceRequest::take_operations(const std::string& text) {
@@ -230,64 +215,46 @@ void ReduceRequest::take_every(const std::string& text) {
     options.every = text;
     return;
   }
-  constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
-  options.every = parse_integer("--every", text, 1, maximum);
+  options.every = parse_integer("--every", text, 1, most_int64);
 }
 
 void ReduceRequest::add_axes_options() {
-  add_text_option(
-      command_, "--axis", "K|NAME,...",
-      "Reduce along these dimensions only. As NumPy's axis; negative numbers count from "
-      "the last. Results are a dataset of OUT; without -o up to 100 results are "
-      "printed. Default of --ops: sum",
-      [this](const std::string& text) { options.axes = parse_axes("--axis", text); })
-      ->group(axes_group);
-  add_text_option(
-      command_, "--every", "N|year|season|month|day|N hours",
-      "Reduce groups of N indices along the first axis. The last group may have fewer. "
-      "Or reduce the times of one calendar window at a time; seasons begin in December, "
-      "hours at midnight",
-      [this](const std::string& text) { take_every(text); })
-      ->option_text("N|WINDOW")
-      ->group(axes_group);
-  command_
-      .add_flag("--complete", options.complete,
-                "Omit incomplete windows of time. Only the first and the last of --every month "
-                "can be incomplete")
-      ->group(axes_group);
-  add_text_option(command_, "--min-count", "N",
-                  "Make outputs of fewer than N elements missing. Only valid elements count. The "
-                  "value is that of --empty, or NaN, or netCDF's default for integers",
-                  [this](const std::string& text) {
-                    constexpr std::uint64_t maximum = std::numeric_limits<std::int64_t>::max();
-                    options.min_count = parse_integer("--min-count", text, 0, maximum);
-                  })
-      ->group(axes_group);
-  add_choice_option(command_, "--places", place_choices,
-                    "Form of argmin and argmax in outputs. Flat indices along the axes, or the "
-                    "coordinates of each reduced dimension. Default: indices",
-                    options.places)
-      ->group(axes_group);
-  command_
-      .add_flag("--keepdims", options.keep_dimensions,
-                "Keep reduced dimensions with extent 1. As NumPy's keepdims")
-      ->group(axes_group);
+  const OptionGroup group(command_, "Along axes");
+  add_option(command_, "--axis", "K|NAME,...",
+             "Reduce along these dimensions only. As NumPy's axis; negative numbers count from "
+             "the last. Results are a dataset of OUT; without -o up to 100 results are "
+             "printed. Default of --ops: sum",
+             options.axes, parse_axes);
+  add_option(command_, "--every", "N|year|season|month|day|N hours",
+             "Reduce groups of N indices along the first axis. The last group may have fewer. "
+             "Or reduce the times of one calendar window at a time; seasons begin in December, "
+             "hours at midnight",
+             [this](const std::string& text) { take_every(text); })
+      ->option_text("N|WINDOW");
+  command_.add_flag("--complete", options.complete,
+                    "Omit incomplete windows of time. Only the first and the last of --every month "
+                    "can be incomplete");
+  add_option(command_, "--min-count", "N",
+             "Make outputs of fewer than N elements missing. Only valid elements count. The "
+             "value is that of --empty, or NaN, or netCDF's default for integers",
+             options.min_count, parse_integer, 0U, most_int64);
+  add_option(command_, "--places", place_choices,
+             "Form of argmin and argmax in outputs. Flat indices along the axes, or the "
+             "coordinates of each reduced dimension. Default: indices",
+             options.places);
+  command_.add_flag("--keepdims", options.keep_dimensions,
+                    "Keep reduced dimensions with extent 1. As NumPy's keepdims");
   add_output_options(command_, options.output,
-                     ". For several --ops it is the prefix of their names: DATASET_mean",
-                     axes_group);
-  add_storage_options(command_, options.storage, axes_group);
-  add_text_option(
-      command_, "--empty", "auto|VALUE",
-      "Value of extrema and sums without elements. Default: 0 for sums; for extrema the "
-      "dataset's _FillValue, or NaN, or netCDF's default for integers",
-      [this](const std::string& text) { options.empty = text; })
-      ->group(axes_group);
-  add_text_option(
-      command_, "--output-type", names_of(all_element_types),
-      "Type of sums, means and the like. Default: floats keep their type, sums of "
-      "integers have 64 bits, and means and the like of integers are f64",
-      [this](const std::string& text) { options.output_type = parse_element_type(text); })
-      ->group(axes_group)
+                     ". For several --ops it is the prefix of their names: DATASET_mean");
+  add_storage_options(command_, options.storage);
+  add_option(command_, "--empty", "auto|VALUE",
+             "Value of extrema and sums without elements. Default: 0 for sums; for extrema the "
+             "dataset's _FillValue, or NaN, or netCDF's default for integers",
+             [this](const std::string& text) { options.empty = text; });
+  add_option(command_, "--output-type", names_of(all_element_types),
+             "Type of sums, means and the like. Default: floats keep their type, sums of "
+             "integers have 64 bits, and means and the like of integers are f64",
+             [this](const std::string& text) { options.output_type = parse_element_type(text); })
       ->option_text("TYPE");
 }
 

@@ -94,7 +94,6 @@ class ReduceRequest : public DatasetRequest<ReduceOptions, ReduceResult> {
   bool reports_labels() const { return by_labels() && options.output.path.empty(); }
   bool prints_outputs() const { return along_axes() && options.output.path.empty(); }
 
-  /// Returns what the outputs of a result were requested as.
   std::vector<std::string> output_names(const ReduceResult& result) const;
 
   /// Returns the names of what was requested, in the order of results: statistics, then quantiles.

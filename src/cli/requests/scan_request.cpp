@@ -9,25 +9,21 @@ namespace warpfold::cli {
 ScanRequest::ScanRequest(CLI::App& command) : DatasetRequest(command) {
   add_dataset_arguments(command, arguments);
   add_output_options(command, options.output);
-  add_text_option(
-      command, "--op", names_of(all_scan_operations), "Operation of the scan. Default: sum",
-      [this](const std::string& text) { options.operation = parse_scan_operation(text); });
-  add_text_option(command, "--axis", "K|NAME",
-                  "Scan along this dimension only. As NumPy's cumsum; negative numbers count from "
-                  "the last",
-                  [this](const std::string& text) {
-                    options.axis = parse_axis("--axis", text, "a scan goes along one axis");
-                  });
-  add_text_option(
-      command, "--output-type", names_of(all_element_types),
-      "Type of the output. Default: 64 bits for sums of integers, otherwise the input's "
-      "type",
-      [this](const std::string& text) { options.output_type = parse_element_type(text); })
+  add_option(command, "--op", names_of(all_scan_operations), "Operation of the scan. Default: sum",
+             [this](const std::string& text) { options.operation = parse_scan_operation(text); });
+  add_option(command, "--axis", "K|NAME",
+             "Scan along this dimension only. As NumPy's cumsum; negative numbers count from "
+             "the last",
+             options.axis, parse_axis, "a scan goes along one axis");
+  add_option(command, "--output-type", names_of(all_element_types),
+             "Type of the output. Default: 64 bits for sums of integers, otherwise the input's "
+             "type",
+             [this](const std::string& text) { options.output_type = parse_element_type(text); })
       ->option_text("TYPE");
-  add_choice_option(command, "--overflow", overflow_policies,
-                    "Report or wrap integers that overflow. Overflow means that the output's type "
-                    "can't hold a prefix. Default: error",
-                    options.overflow);
+  add_option(command, "--overflow", overflow_policies,
+             "Report or wrap integers that overflow. Overflow means that the output's type "
+             "can't hold a prefix. Default: error",
+             options.overflow);
   command.add_flag("--exclusive", options.exclusive, "Exclude each prefix's own element");
   command.add_flag("--offsets", options.offsets,
                    "Write the sums of N elements as N + 1 offsets. They have one dimension: 0, the "

@@ -26,7 +26,6 @@ enum class Measurement : std::uint8_t {
   ladder_atomics
 };
 
-/// A request to `bench` or `ladder`.
 struct MeasuringRequest {
   std::string command;  ///< "bench"
   std::string what;     ///< "reduce"

@@ -17,7 +17,6 @@ namespace warpfold::cli {
 std::string progress_line(const std::string& command, const RunProgress& progress,
                           const RunRates& lately, std::size_t columns);
 
-/// Counts the columns of the terminal on standard error.
 std::size_t terminal_columns();
 
 /// A progress bar is a line on standard error that tells how far a run is; removed at its end.

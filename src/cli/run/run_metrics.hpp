@@ -13,7 +13,6 @@
 
 namespace warpfold::cli {
 
-/// A run's subject is what a command works on.
 struct RunSubject {
   std::string command;
   std::string file;

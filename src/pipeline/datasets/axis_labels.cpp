@@ -341,7 +341,7 @@ LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
   labelled.dimension.is_of_cells =
       by.starts_with("year,") && is_part_of_time(by) && !groups.runs.empty() &&
       std::ranges::is_sorted(groups.runs, std::less{},
-                             [](const GroupRun& run) { return run.indices.first; });
+                             [](const GroupRun& each) { return each.indices.first; });
   return labelled;
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/layout/hyperslab.hpp"
-#include "core/layout/partition.hpp"
+#include "core/layout/tiling.hpp"
 #include "core/numeric/rounding.hpp"
 #include "cpu/machine/host_memory.hpp"
 #include "cuda/arrays/array_engine.hpp"
