@@ -128,13 +128,15 @@ std::vector<ThreadStage> thread_stages(const io::DatasetInfo& info, bool gpu, bo
   return stages;
 }
 
-/// The stage that a rank waits for, and the bytes of elements a second that it goes through.
+/// The stage that a rank waits for, the bytes of elements a second that it goes through, and the
+/// seconds that the last of them take, however few there are.
 struct Pace {
   std::string_view stage;
   double rate;
+  double latency;
 
   void limit(std::string_view name, double bytes_per_second) {
-    if (bytes_per_second < rate) *this = {name, bytes_per_second};
+    if (bytes_per_second < rate) *this = {name, bytes_per_second, latency};
   }
 };
 
@@ -147,11 +149,14 @@ Pace pace_of(const io::DatasetInfo& info, int threads, int ranks, bool gpu,
   for (const ThreadStage& each : stages) seconds_per_byte += each.seconds_per_byte;
   const auto slowest = std::ranges::max_element(stages, {}, &ThreadStage::seconds_per_byte);
   const bool one_at_a_time = info.path == ReadPath::library;
-  Pace pace{slowest->name, one_at_a_time ? library_rate(info) : threads / seconds_per_byte};
+  Pace pace{slowest->name, one_at_a_time ? library_rate(info) : threads / seconds_per_byte, 0};
   if (!gpu) return pace;
   pace.limit(stage::copy_to_gpu,
              expected::copy_to_gpu / (gpu_decompresses ? stored_share(info) : 1));
-  if (gpu_decompresses) pace.limit(stage::decompress_on_gpu, expected::decompress_on_gpu);
+  if (gpu_decompresses) {
+    pace.latency = expected_chunk_seconds(*io::left_form(info)).of_gpu;
+    pace.limit(stage::decompress_on_gpu, expected::decompress_on_gpu);
+  }
   if (line_quantiles > 0)
     pace.limit(stage::reduce, expected::order_on_gpu / static_cast<double>(line_quantiles));
   return pace;
@@ -160,10 +165,8 @@ Pace pace_of(const io::DatasetInfo& info, int threads, int ranks, bool gpu,
 double expected_seconds(const io::DatasetInfo& info, int threads, int ranks, bool gpu,
                         std::uint64_t line_quantiles) {
   const double bytes = static_cast<double>(info.elements * size_of(info.format.type));
-  const double seconds = bytes / ranks / pace_of(info, threads, ranks, gpu, line_quantiles).rate;
-  // However few chunks there are, the last one takes a GPU as long as any.
-  const bool gpu_decompresses = gpu && has_many_compressed(info, threads, ranks);
-  return gpu_decompresses ? seconds + expected_chunk_seconds(*io::left_form(info)).of_gpu : seconds;
+  const Pace pace = pace_of(info, threads, ranks, gpu, line_quantiles);
+  return bytes / ranks / pace.rate + pace.latency;
 }
 
 bool is_of_start(const StageTiming& timing) {
