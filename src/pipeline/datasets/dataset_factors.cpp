@@ -5,7 +5,6 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -30,21 +29,13 @@ namespace {
 
 constexpr std::string_view cosine = "cos:";
 
-struct Opened {
-  io::Dataset dataset;
-  std::vector<std::size_t> dimensions;  ///< dimensions of the view's shape that it has
-};
-
-Opened with_part(io::Dataset dataset, const SharedPart& part, const io::DatasetInfo& info) {
-  dataset.select(part.selection);
-  return {std::move(dataset), shared_with_view(part, info)};
-}
-
-Opened open_coordinate_of(const std::string& name, const io::DatasetInfo& info) {
+SharedDataset open_coordinate_of(const std::string& name, const io::DatasetInfo& info) {
   const auto [dimension, coordinate] = named_dimension(Axis(name), info);
   if (auto line = open_coordinate(info, dimension, coordinate)) {
     const Slice indices = io::selection_of(info)[dimension];
-    return with_part(std::move(*line), {{indices}, {{dimension, 0, indices}}}, info);
+    const SharedPart part{{indices}, {{dimension, 0, indices}}};
+    line->select(part.selection);
+    return {std::move(*line), shared_with_view(part, info)};
   }
   throw usage_error("bad `weights` '" + std::string(cosine) + name + "'",
                     "dimension '" + name + "' has no coordinate for each index",
@@ -63,16 +54,13 @@ io::Dataset open_factors_beside(const NamedDataset& named, const FactorsOption& 
   }
 }
 
-Opened open_factors(const FactorsOption& given, const DatasetView& view) {
+SharedDataset open_factors(const FactorsOption& given, const DatasetView& view) {
   const io::DatasetInfo& info = view.info();
   if (given.are_weights && given.text.starts_with(cosine))
     return open_coordinate_of(given.text.substr(cosine.size()), info);
   const NamedDataset named = parse_dataset_name(given.name, given.text, info.file);
-  io::Dataset dataset = open_factors_beside(named, given, info);
-  const SharedPart part = shared_part(given.name, named, dataset.info(), info, view.match, true);
-  dataset.add_note(
-      match_beside(given.name, named, dataset.info(), info, view.match, part.dimensions));
-  return with_part(std::move(dataset), part, info);
+  return shared_dataset(given.name, named, open_factors_beside(named, given, info), info,
+                        view.match, true);
 }
 
 void require_space(const io::DatasetInfo& info, std::uint64_t factors, const std::string& option) {
@@ -170,7 +158,6 @@ void take_cosines(std::vector<double>& latitudes, Angle units, const io::Dataset
   }
 }
 
-/// Returns factors of a range of dimensions that repeat those of `dimensions` in it.
 std::vector<double> repeated(std::span<const double> factors,
                              std::span<const std::size_t> dimensions, DimensionRange range,
                              std::span<const std::uint64_t> shape) {
@@ -203,19 +190,13 @@ std::optional<FactorsOption> factors_option(const ReduceOptions& options) {
 DatasetFactors::DatasetFactors(const FactorsOption& option, DatasetView& view, Run& run)
     : are_weights_(option.are_weights) {
   const mpi::Communicator& communicator = run.communicator;
-  std::vector<std::size_t> dimensions;
-  const auto open = [&] {
-    Opened opened = open_factors(option, view);
-    dimensions = std::move(opened.dimensions);
-    return std::move(opened.dataset);
-  };
-  io::Dataset dataset = open_everywhere(open, communicator);
-  view.add_auxiliary(dataset, run);
-  dimensions = dimensions_of_root(dimensions, communicator);
+  SharedDataset opened = open_everywhere([&] { return open_factors(option, view); }, communicator);
+  const std::vector<std::size_t>& dimensions = opened.dimensions;
+  view.add_auxiliary(opened.dataset, run);
   const std::vector<std::uint64_t>& shape = view.info().shape;
   const DimensionRange range = range_of(dimensions, shape);
   stride_ = range.stride(shape);
-  const io::DatasetInfo& info = dataset.info();
+  const io::DatasetInfo& info = opened.dataset.info();
   run_on_all(communicator, [&] { require_space(info, range.elements(shape), option.name); });
   Interpretation values;
   interpret_everywhere(values, info, {}, communicator);
@@ -223,7 +204,7 @@ DatasetFactors::DatasetFactors(const FactorsOption& option, DatasetView& view, R
   const bool has_rests = is_integer(type) && size_of(type) == sizeof(double);
   std::vector<std::uint64_t> words(has_rests ? 2 * info.elements : info.elements);
   while_unchanged(view, communicator, [&] {
-    read_into(words, dataset, run, [&](const cpu::Kernels& kernels) {
+    read_into(words, opened.dataset, run, [&](const cpu::Kernels& kernels) {
       return FactorSetter(kernels, info.format, values.decoding, words);
     });
   });

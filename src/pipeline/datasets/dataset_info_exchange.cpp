@@ -99,6 +99,18 @@ io::Dataset open_everywhere(const std::string& file, const std::string& name,
   return open_everywhere([&] { return io::Dataset(file, name, path); }, communicator);
 }
 
+SharedDataset open_everywhere(const std::function<SharedDataset()>& open,
+                              const mpi::Communicator& communicator) {
+  std::vector<std::size_t> dimensions;
+  const auto open_dataset = [&] {
+    SharedDataset opened = open();
+    dimensions = std::move(opened.dimensions);
+    return std::move(opened.dataset);
+  };
+  io::Dataset dataset = open_everywhere(open_dataset, communicator);
+  return {std::move(dataset), dimensions_of_root(dimensions, communicator)};
+}
+
 io::Dataset open_everywhere(const std::function<io::Dataset()>& open,
                             const mpi::Communicator& communicator) {
   if (communicator.is_alone()) return open();

@@ -5,6 +5,7 @@
 
 #include "io/dataset/dataset.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/datasets/shared_dimensions.hpp"
 
 namespace warpfold::pipeline {
 
@@ -16,6 +17,10 @@ io::DatasetInfo share_from_root(const io::DatasetInfo& info, const mpi::Communic
 /// on every rank.
 io::Dataset open_everywhere(const std::function<io::Dataset()>& open,
                             const mpi::Communicator& communicator);
+
+/// Opens so a dataset beside another.
+SharedDataset open_everywhere(const std::function<SharedDataset()>& open,
+                              const mpi::Communicator& communicator);
 
 /// Opens so a dataset to be read by `path`.
 io::Dataset open_everywhere(const std::string& file, const std::string& dataset,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <utility>
 
 #include "core/layout/hyperslab.hpp"
@@ -69,16 +68,10 @@ Selection nothing_of(const io::DatasetInfo& info) {
   return nothing;
 }
 
-io::Dataset open_beside(const std::string& name, const DatasetView& view,
-                        std::vector<std::size_t>& dimensions) {
-  const io::DatasetInfo& labelled = view.info();
-  const NamedDataset named = parse_dataset_name("by", name, labelled.file);
-  io::Dataset labels = open_named_beside(named, labelled);
-  const SharedPart part = shared_part("by", named, labels.info(), labelled, view.match);
-  labels.add_note(match_beside("by", named, labels.info(), labelled, view.match, part.dimensions));
-  labels.select(part.selection);
-  dimensions = shared_with_view(part, labelled);
-  return labels;
+SharedDataset open_beside(const std::string& name, const DatasetView& view) {
+  const NamedDataset named = parse_dataset_name("by", name, view.info().file);
+  return shared_dataset("by", named, open_named_beside(named, view.info()), view.info(),
+                        view.match);
 }
 
 void require_integers(const io::DatasetInfo& info, ElementType type) {
@@ -92,23 +85,20 @@ void require_integers(const io::DatasetInfo& info, ElementType type) {
 /// Opens labels that are integers on every rank. Collective.
 DatasetLabels open_integer_labels(const std::string& name, DatasetView& view, Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  std::vector<std::size_t> dimensions;
-  io::Dataset dataset =
-      open_everywhere([&] { return open_beside(name, view, dimensions); }, communicator);
+  auto [dataset, dimensions] =
+      open_everywhere([&] { return open_beside(name, view); }, communicator);
   view.add_auxiliary(dataset, run);
   const io::DatasetInfo& info = dataset.info();
   Interpretation integers;
   interpret_everywhere(integers, info, {}, communicator);
   const ElementType type = integers.decoding.value_type(info.format.type);
   require_integers(info, type);
-  DatasetLabels labels{last_part(info.name), type, info.shape,
-                       dimensions_of_root(dimensions, communicator)};
+  DatasetLabels labels{last_part(info.name), type, info.shape, std::move(dimensions)};
   labels.decoding = integers.decoding;
   labels.dataset = std::move(dataset);
   return labels;
 }
 
-/// Numbers the labels of a dataset on the root.
 void read_numbers(io::Dataset& dataset, const Decoding& decoding, DatasetLabels& labels) {
   constexpr std::uint64_t most = std::uint64_t{1} << 27;
   const io::DatasetInfo& info = dataset.info();

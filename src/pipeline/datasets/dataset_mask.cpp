@@ -6,10 +6,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "core/layout/partition.hpp"
 #include "cpu/chunks/bit_runs.hpp"
@@ -77,7 +74,6 @@ class BitSetter final : public cpu::RangeSink {
       std::vector<std::uint64_t>(cpu::words_of(cpu::block_elements), ~std::uint64_t{0});
 };
 
-/// Returns bits of a range of dimensions that repeat those of `dimensions` in it.
 std::vector<std::uint64_t> repeated(const std::vector<std::uint64_t>& words,
                                     std::span<const std::size_t> dimensions, DimensionRange range,
                                     std::span<const std::uint64_t> shape) {
@@ -109,17 +105,12 @@ std::vector<NamedCondition> conditions_beside(const ViewOptions& options, const 
   return conditions;
 }
 
-OpenMask open_mask(const NamedCondition& condition, const io::DatasetInfo& masked,
-                   Matching matching) {
+SharedDataset open_mask(const NamedCondition& condition, const io::DatasetInfo& masked,
+                        Matching matching) {
   const NamedDataset named = parse_dataset_name(condition.option, condition.dataset, masked.file);
-  OpenMask mask{condition, open_named_beside(named, masked), {}};
-  const SharedPart part =
-      shared_part(condition.option, named, mask.dataset.info(), masked, matching);
-  mask.dimensions = shared_with_view(part, masked);
+  SharedDataset mask =
+      shared_dataset(condition.option, named, open_named_beside(named, masked), masked, matching);
   require_space(mask.dataset.info().name, range_of(mask.dimensions, masked.shape), masked.shape);
-  mask.dataset.add_note(match_beside(condition.option, named, mask.dataset.info(), masked, matching,
-                                     part.dimensions));
-  mask.dataset.select(part.selection);
   return mask;
 }
 

@@ -18,13 +18,6 @@ namespace warpfold::pipeline {
 /// The most memory of a rank that a mask may take: 2^31 elements.
 inline constexpr std::uint64_t max_mask_bytes = std::uint64_t{256} << 20;
 
-/// A dataset whose elements tell which of another's count.
-struct OpenMask {
-  NamedCondition condition;             ///< which elements count
-  io::Dataset dataset;                  ///< the selected part belongs to that of the other
-  std::vector<std::size_t> dimensions;  ///< dimensions of the other's shape that it has
-};
-
 /// Returns the conditions on datasets beside a dataset of `file`. For one rank; throws a usage
 /// Error.
 std::vector<NamedCondition> conditions_beside(const ViewOptions& options, const std::string& file);
@@ -32,8 +25,8 @@ std::vector<NamedCondition> conditions_beside(const ViewOptions& options, const 
 /// Opens the dataset of a condition, of which it selects what belongs to what is selected of
 /// another, on one rank. Throws as io::Dataset does; a usage Error where its shape does not fit, an
 /// Error where that part is too large.
-OpenMask open_mask(const NamedCondition& condition, const io::DatasetInfo& masked,
-                   Matching matching);
+SharedDataset open_mask(const NamedCondition& condition, const io::DatasetInfo& masked,
+                        Matching matching);
 
 /// Which elements of a dataset count, as other datasets tell, in the memory of every rank.
 class DatasetMask {

@@ -87,23 +87,19 @@ std::string note_of_mask(const NamedCondition& mask, std::uint64_t kept, std::ui
 void put_condition(DatasetView& view, const NamedCondition& condition, DatasetMask& mask,
                    Run& run) {
   const mpi::Communicator& communicator = run.communicator;
-  std::vector<std::size_t> dimensions;
   ViewOptions meets;
   const auto open = [&] {
-    OpenMask opened = open_mask(condition, view.info(), view.match);
-    dimensions = opened.dimensions;
     meets.where = {condition.condition};
-    return std::move(opened.dataset);
+    return open_mask(condition, view.info(), view.match);
   };
-  io::Dataset dataset = open_everywhere(open, communicator);
-  dimensions = dimensions_of_root(dimensions, communicator);
-  view.add_auxiliary(dataset, run);
+  SharedDataset other = open_everywhere(open, communicator);
+  view.add_auxiliary(other.dataset, run);
   Interpretation meaning;
-  interpret_everywhere(meaning, dataset.info(), meets, communicator);
+  interpret_everywhere(meaning, other.dataset.info(), meets, communicator);
   while_unchanged(view, communicator, [&] {
-    const std::uint64_t kept = mask.take(dataset, dimensions, meaning.decoding, run);
+    const std::uint64_t kept = mask.take(other.dataset, other.dimensions, meaning.decoding, run);
     if (condition.option == "mask")
-      run.note(note_of_mask(condition, kept, dataset.info().elements));
+      run.note(note_of_mask(condition, kept, other.dataset.info().elements));
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "core/base/text.hpp"
 #include "core/layout/hyperslab.hpp"
@@ -204,6 +205,16 @@ std::vector<std::size_t> shared_with_view(const SharedPart& part, const io::Data
         selection.begin(), before, [](const Slice& slice) { return !slice.dropped; })));
   }
   return dimensions;
+}
+
+SharedDataset shared_dataset(const std::string& option, const NamedDataset& named,
+                             io::Dataset beside, const io::DatasetInfo& dataset, Matching matching,
+                             bool prefers_name) {
+  const SharedPart part =
+      shared_part(option, named, beside.info(), dataset, matching, prefers_name);
+  beside.add_note(match_beside(option, named, beside.info(), dataset, matching, part.dimensions));
+  beside.select(part.selection);
+  return {std::move(beside), shared_with_view(part, dataset)};
 }
 
 std::vector<std::size_t> dimensions_of_root(std::span<const std::size_t> dimensions,

@@ -38,6 +38,18 @@ std::string match_beside(const std::string& option, const NamedDataset& named,
                          const io::DatasetInfo& beside, const io::DatasetInfo& dataset,
                          Matching matching, const std::vector<SharedDimension>& dimensions);
 
+/// A dataset beside another, of which what belongs to that is selected.
+struct SharedDataset {
+  io::Dataset dataset;
+  std::vector<std::size_t> dimensions;  ///< dimensions of the other's shape that it has
+};
+
+/// Selects the shared_part() of a dataset beside another, and adds a note of match_beside(). Throws
+/// as they do.
+SharedDataset shared_dataset(const std::string& option, const NamedDataset& named,
+                             io::Dataset beside, const io::DatasetInfo& dataset, Matching matching,
+                             bool prefers_name = false);
+
 /// Returns the dimensions of dataset.shape that a dataset beside it has.
 std::vector<std::size_t> shared_with_view(const SharedPart& part, const io::DatasetInfo& dataset);
 
