@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <utility>
 #include <variant>
 
 #include "core/numeric/field_sum.hpp"

@@ -3,7 +3,6 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "warpfold/core/element_type.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/layout/partition.hpp"
-#include "cpu/engines/engines.hpp"
+#include "cpu/engines/host_backend.hpp"
 #include "cpu/engines/host_block_engine.hpp"
 #include "cpu/scan/axis_scanner.hpp"
 
@@ -166,10 +166,9 @@ class HostAxisScanEngine final : public AxisScanEngine {
 
 }  // namespace
 
-std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const Kernels& kernels,
-                                                      const StagingPlan& plan,
-                                                      const AxisScanSpec& spec) {
-  return std::make_unique<HostAxisScanEngine>(kernels, plan, spec.scan);
+std::unique_ptr<AxisScanEngine> HostBackend::make_axis_scan_engine(const StagingPlan& plan,
+                                                                   const AxisScanSpec& spec) {
+  return made<HostAxisScanEngine>(plan, kernels_, plan, spec.scan);
 }
 
 }  // namespace warpfold::cpu

@@ -8,7 +8,7 @@
 
 #include "core/engine/stage_timer.hpp"
 #include "cpu/chunks/masked_places.hpp"
-#include "cpu/engines/engines.hpp"
+#include "cpu/engines/host_backend.hpp"
 #include "cpu/engines/host_block_engine.hpp"
 
 namespace warpfold::cpu {
@@ -186,10 +186,9 @@ class HostCompactEngine final : public HostBlockEngine<CompactEngine> {
 
 }  // namespace
 
-std::unique_ptr<CompactEngine> make_compact_engine(std::shared_ptr<ThreadPool> pool,
-                                                   const Kernels& kernels,
-                                                   const BlockEnginePlan& plan, bool indices) {
-  return std::make_unique<HostCompactEngine>(std::move(pool), kernels, plan, indices);
+std::unique_ptr<CompactEngine> HostBackend::make_compact_engine(const BlockEnginePlan& plan,
+                                                                bool indices) {
+  return made<HostCompactEngine>(plan.pieces, pool_, kernels_, plan, indices);
 }
 
 }  // namespace warpfold::cpu

@@ -4,7 +4,7 @@
 
 namespace warpfold::cpu {
 
-HostArrayEngine::HostArrayEngine() : kernels_(choose_kernels()), masked_(kernels_) {}
+HostArrayEngine::HostArrayEngine() : kernels_(choose_kernels()), byte_mask_(kernels_) {}
 
 RangeReducer& HostArrayEngine::reducer_for(ElementType type, ReduceNeeds needs) {
   auto key = static_cast<unsigned>(type);
@@ -18,8 +18,31 @@ RangeReducer& HostArrayEngine::reducer_for(ElementType type, ReduceNeeds needs) 
 Accumulator HostArrayEngine::reduced(const Array& array, ReduceNeeds needs,
                                      const std::uint8_t* mask) {
   RangeReducer& reducer = reducer_for(array.type, needs);
-  masked_.reduce(reducer, array, mask);
+  if (array.count > 0 && mask == nullptr)
+    reducer.reduce(static_cast<const std::byte*>(array.data), array.count, {BoxIndices(), 0});
+  else if (array.count > 0)
+    visit_element_type(array.type, [&](auto element) {
+      using Bits = Word<decltype(element)>;
+      reduce_words(reducer, static_cast<const Bits*>(array.data), array.count, mask);
+    });
   return reducer.take();
+}
+
+template <class Word>
+void HostArrayEngine::reduce_words(RangeSink& into, const Word* elements, std::uint64_t count,
+                                   const std::uint8_t* mask) {
+  const BoxIndices indices;
+  for (std::uint64_t first = 0; first < count; first += block_elements) {
+    const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(block_elements, count - first));
+    const std::size_t kept = byte_mask_.look_at(mask + first, n);
+    const ElementIndices places(indices, first);
+    if (kept == n) {
+      into.reduce(reinterpret_cast<const std::byte*>(elements + first), n, places);
+    } else if (kept > 0) {
+      byte_mask_.pack(elements + first, n, reinterpret_cast<Word*>(packed_));
+      into.reduce(packed_, kept, places.at(byte_mask_.counts()));
+    }
+  }
 }
 
 FieldSum HostArrayEngine::sum(const Field& field) {

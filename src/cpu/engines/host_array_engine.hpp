@@ -10,7 +10,7 @@
 #include "core/numeric/field_sum.hpp"
 #include "cpu/kernels/kernels.hpp"
 #include "cpu/products/product_sum.hpp"
-#include "cpu/reduce/masked_reduction.hpp"
+#include "cpu/reduce/byte_mask.hpp"
 #include "cpu/reduce/range_reducer.hpp"
 #include "cpu/scan/range_scanner.hpp"
 #include "warpfold/core/array.hpp"
@@ -41,10 +41,16 @@ class HostArrayEngine final : public ArrayEngine {
 
  private:
   RangeReducer& reducer_for(ElementType type, ReduceNeeds needs);
+
+  /// Reduces the elements whose byte is not 0, or all where `mask` is null.
   Accumulator reduced(const Array& array, ReduceNeeds needs, const std::uint8_t* mask);
+  template <class Word>
+  void reduce_words(RangeSink& into, const Word* elements, std::uint64_t count,
+                    const std::uint8_t* mask);
 
   const Kernels& kernels_;
-  MaskedReduction masked_;
+  ByteMask byte_mask_;
+  alignas(64) std::byte packed_[block_elements * sizeof(double)];
   const std::uint8_t* mask_ = nullptr;
   Accumulator result_ = Accumulator::empty();
 

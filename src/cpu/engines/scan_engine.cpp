@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/scan/scan_spec.hpp"
-#include "cpu/engines/engines.hpp"
+#include "cpu/engines/host_backend.hpp"
 #include "cpu/engines/host_block_engine.hpp"
 #include "cpu/reduce/range_reducer.hpp"
 #include "cpu/scan/range_scanner.hpp"
@@ -118,10 +118,9 @@ class HostScanEngine final : public HostBlockEngine<ScanEngine> {
 
 }  // namespace
 
-std::unique_ptr<ScanEngine> make_scan_engine(std::shared_ptr<ThreadPool> pool,
-                                             const Kernels& kernels, const BlockEnginePlan& plan,
-                                             const ScanSpec& spec) {
-  return std::make_unique<HostScanEngine>(std::move(pool), kernels, plan, spec);
+std::unique_ptr<ScanEngine> HostBackend::make_scan_engine(const BlockEnginePlan& plan,
+                                                          const ScanSpec& spec) {
+  return made<HostScanEngine>(plan.pieces, pool_, kernels_, plan, spec);
 }
 
 }  // namespace warpfold::cpu

@@ -10,7 +10,7 @@
 #include "cpu/chunks/bit_runs.hpp"
 #include "cpu/chunks/element_decoder.hpp"
 #include "cpu/chunks/masked_places.hpp"
-#include "cpu/engines/engines.hpp"
+#include "cpu/engines/host_backend.hpp"
 #include "cpu/machine/page_buffer.hpp"
 #include "cpu/products/weighted_reducer.hpp"
 #include "cpu/reduce/axis_reducer.hpp"
@@ -175,32 +175,31 @@ class HostAxisReduceEngine final
 
 }  // namespace
 
-std::unique_ptr<ReduceEngine> make_reduce_engine(const Kernels& kernels, const StagingPlan& plan,
-                                                 ReduceNeeds needs) {
-  return std::make_unique<HostResultEngine<Accumulator, RangeReducer>>(
-      kernels, plan, [&] { return make_range_reducer(kernels, plan.format, needs, plan.decoding); },
-      add_total, Accumulator::empty());
+std::unique_ptr<ReduceEngine> HostBackend::make_reduce_engine(const StagingPlan& plan,
+                                                              ReduceNeeds needs) {
+  return made<HostResultEngine<Accumulator, RangeReducer>>(
+      plan, kernels_, plan,
+      [&] { return make_range_reducer(kernels_, plan.format, needs, plan.decoding); }, add_total,
+      Accumulator::empty());
 }
 
-std::unique_ptr<HistogramEngine> make_histogram_engine(const Kernels& kernels,
-                                                       const StagingPlan& plan,
-                                                       const std::vector<std::uint64_t>& bin_keys) {
-  return std::make_unique<HostResultEngine<HistogramCounts, BinCounter>>(
-      kernels, plan, bin_counters(kernels, plan.format, bin_keys, plan.decoding), add_counts,
-      HistogramCounts{std::vector<std::uint64_t>(bin_keys.size() - 1)});
+std::unique_ptr<HistogramEngine> HostBackend::make_histogram_engine(
+    const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) {
+  return made<HostResultEngine<HistogramCounts, BinCounter>>(
+      plan, kernels_, plan, bin_counters(kernels_, plan.format, bin_keys, plan.decoding),
+      add_counts, HistogramCounts{std::vector<std::uint64_t>(bin_keys.size() - 1)});
 }
 
-std::unique_ptr<ReadEngine> make_read_engine(const Kernels& kernels, const StagingPlan& plan,
-                                             const ReadTarget& target) {
-  return std::make_unique<HostResultEngine<AllRead, ElementPlacer>>(
-      kernels, plan, [&] { return std::make_unique<ElementPlacer>(kernels, plan, target); },
+std::unique_ptr<ReadEngine> HostBackend::make_read_engine(const StagingPlan& plan,
+                                                          const ReadTarget& target) {
+  return made<HostResultEngine<AllRead, ElementPlacer>>(
+      plan, kernels_, plan, [&] { return std::make_unique<ElementPlacer>(kernels_, plan, target); },
       [](AllRead&, ElementPlacer&) {}, AllRead{});
 }
 
-std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const Kernels& kernels,
-                                                          const StagingPlan& plan,
-                                                          const AxisReduceSpec& spec) {
-  return std::make_unique<HostAxisReduceEngine>(kernels, plan, spec);
+std::unique_ptr<AxisReduceEngine> HostBackend::make_axis_reduce_engine(const StagingPlan& plan,
+                                                                       const AxisReduceSpec& spec) {
+  return made<HostAxisReduceEngine>(plan, kernels_, plan, spec);
 }
 
 }  // namespace warpfold::cpu
