@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "io/chunks/address_recorder.hpp"
+#include "io/chunks/noting_driver.hpp"
 #include "io/files/posix_file.hpp"
 #include "io/hdf5/creation_properties.hpp"
 #include "io/hdf5/hdf5_file.hpp"
@@ -126,6 +126,30 @@ bool failed_for_want_of_a_chunk() {
   return innermost.maj_num == H5E_DATASET &&
          (innermost.min_num == H5E_CANTGET || innermost.min_num == H5E_BADVALUE);
 }
+
+/// An HDF5 file, open read-only, that can be asked which bytes a call of the library would read:
+/// raw data are not read then, only their place is noted.
+class AddressRecorder {
+ public:
+  AddressRecorder(const std::string& path, const std::string& problem) : driver_(problem) {
+    const PropertiesHandle access(require(H5Pcreate(H5P_FILE_ACCESS), problem));
+    driver_.set_in(access.get(), problem);
+    file_ = FileHandle(require(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), problem));
+  }
+
+  hid_t file() const { return file_.get(); }
+
+  /// Returns the raw data that `call` would have read last, if any; whatever buffer it was given
+  /// keeps its contents.
+  template <class Call>
+  std::optional<FileBytes> record(Call call) {
+    return driver_.note({.skips_reads = true, .stand_in = {}, .last = {}, .count = 0}, call).last;
+  }
+
+ private:
+  NotingDriver driver_;
+  FileHandle file_;
+};
 
 /// Asks for chunks by their coordinates, which HDF5 finds in the index in logarithmic time, and
 /// sees where it would read.

@@ -17,8 +17,6 @@
 #include <tuple>
 #include <type_traits>
 
-#include "io/files/posix_file.hpp"
-
 namespace warpfold::io {
 namespace {
 

@@ -55,12 +55,8 @@ std::set<std::string> files_beneath(hid_t file, const std::string& path, const s
 
 }  // namespace
 
-class OpenFile::Implementation {
- public:
-  explicit Implementation(const std::string& path) : file_(path) {}
-
- private:
-  KeptFile file_;
+class OpenFile::Implementation : public KeptFile {
+  using KeptFile::KeptFile;
 };
 
 OpenFile::OpenFile(const std::string& path) {

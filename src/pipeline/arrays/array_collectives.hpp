@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <vector>
 
 #include "core/engine/array_engine.hpp"
 #include "mpi/communicator.hpp"

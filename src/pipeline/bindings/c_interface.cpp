@@ -55,7 +55,6 @@ void store(const Value& value, ElementType type, void* results, std::size_t i) {
   static_cast<std::int64_t*>(results)[i] = static_cast<std::int64_t>(integer);
 }
 
-/// The elements of field number `i`.
 Array field_of(const void* x, ElementType type, std::uint64_t i, std::uint64_t n) {
   if (x == nullptr) return {nullptr, n, type};
   return {static_cast<const std::byte*>(x) + i * n * size_of(type), n, type};

@@ -8,7 +8,6 @@
 
 namespace warpfold {
 
-/// Message of this thread's last call from C that returned an error.
 inline thread_local std::string last_error;
 
 /// Calls `body`; keeps the message of what it throws, and returns its code.

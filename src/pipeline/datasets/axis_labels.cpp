@@ -4,8 +4,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -22,7 +20,6 @@
 #include "pipeline/meaning/decoded_values.hpp"
 #include "pipeline/meaning/interpretation.hpp"
 #include "pipeline/run/collective.hpp"
-#include "warpfold/core/error.hpp"
 
 namespace warpfold::pipeline {
 namespace {
@@ -263,7 +260,6 @@ io::OutputDimension dimension_of(const Labels& labels, std::span<const Key> keys
   return dimension;
 }
 
-/// Returns the runs of indices that have one group by number, in the order of groups.
 std::vector<GroupRun> runs_of(std::span<const std::uint32_t> numbers, std::uint64_t groups) {
   std::vector<GroupRun> in_order;
   std::vector<std::size_t> places(groups + 1);

@@ -16,7 +16,6 @@
 
 namespace warpfold::pipeline {
 
-/// The time of an index.
 struct IndexTime {
   Instant instant;
   Calendar calendar;

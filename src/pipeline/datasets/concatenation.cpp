@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 

@@ -68,6 +68,15 @@ void while_unchanged(const DatasetView& view, const mpi::Communicator& communica
   require_unchanged();
 }
 
+/// Says in a command's result what was read.
+template <class Result>
+void describe_view(const DatasetView& view, Result& result) {
+  result.format = view.info().format;
+  result.value_type = view.value_type();
+  result.applied = view.applied;
+  result.shape = view.info().shape;
+}
+
 /// Returns NaN for floats, netCDF's default fill value for integers.
 Value value_for_nothing(ElementType type);
 

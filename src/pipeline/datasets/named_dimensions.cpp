@@ -33,7 +33,6 @@ using Names = std::vector<io::DimensionName>;
 
 std::string shown(const Names& names) { return names.empty() ? "" : names.front().name; }
 
-/// Returns the names of the dimensions that are left of a selection.
 std::vector<Names> names_of(const io::DatasetInfo& info) {
   const std::vector<Names> stored = io::read_dimension_names(info.file, info.name);
   const Selection selection = io::selection_of(info);
@@ -43,7 +42,6 @@ std::vector<Names> names_of(const io::DatasetInfo& info) {
   return names;
 }
 
-/// Returns which names there are.
 std::string there_are(const std::vector<Names>& dimensions) {
   std::vector<std::string> names;
   for (const Names& each : dimensions)

@@ -14,7 +14,6 @@ namespace {
 
 using Times = std::vector<IndexTime>;
 
-/// Returns whether days are counted alike.
 bool have_one_count_of_days(Calendar one, Calendar other) {
   const auto is_gregorian = [](Calendar calendar) {
     return calendar == Calendar::mixed || calendar == Calendar::gregorian;
@@ -22,7 +21,6 @@ bool have_one_count_of_days(Calendar one, Calendar other) {
   return one == other || (is_gregorian(one) && is_gregorian(other));
 }
 
-/// Requires times that have an order.
 Times require_order(const std::vector<std::optional<IndexTime>>& read, const std::string& every,
                     const DatasetView& view, Run& run) {
   const std::string problem =

@@ -9,7 +9,6 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// Returns the part of a box along the dimensions that labels have.
 std::vector<std::uint64_t> part_of_box(std::span<const std::uint64_t> of_box,
                                        const DatasetLabels& labels) {
   std::vector<std::uint64_t> part;

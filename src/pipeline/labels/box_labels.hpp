@@ -23,7 +23,6 @@ class BoxLabels {
   /// numbered.
   bool number(const Hyperslab& box);
 
-  /// Returns the labels that have numbers.
   const LabelNumbers& numbers() const { return numbers_; }
 
   /// Returns the numbers of the last box's places, or no_label: that of the element at place p is

@@ -35,7 +35,6 @@ struct LabelJob {
     if (its_labels.dataset) label_elements.emplace(*its_labels.dataset, stages);
   }
 
-  /// Returns the stage that cores' work belongs to.
   const char* core_stage() const { return engine ? stage::reduce_on_cores : stage::reduce; }
 
   const WorkTiling& boxes;

@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "core/engine/backend.hpp"
 #include "cpu/machine/machine.hpp"

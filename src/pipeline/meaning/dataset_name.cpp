@@ -30,7 +30,6 @@ bool is_name_of_dataset(const std::string& text, const std::string& file) {
   }
 }
 
-/// Finds where a comparison begins behind a name.
 std::optional<std::size_t> begin_of_comparison(std::string_view text) {
   constexpr std::string_view before_equal = "<>=!";
   const std::size_t last = text.find_last_of("<>=");

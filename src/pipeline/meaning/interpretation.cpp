@@ -6,7 +6,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/base/text.hpp"

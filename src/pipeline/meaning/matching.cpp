@@ -6,7 +6,6 @@
 
 #include "core/base/text.hpp"
 #include "core/layout/hyperslab.hpp"
-#include "io/dataset/dataset_text.hpp"
 #include "io/dataset/texts.hpp"
 #include "pipeline/meaning/coordinate.hpp"
 #include "warpfold/core/error.hpp"

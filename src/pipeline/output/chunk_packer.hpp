@@ -86,7 +86,6 @@ class ChunkPacker {
   /// Tells whether an exchange is under way: advance() is to be called again soon.
   bool exchanging() const { return exchange_.under_way(); }
 
-  /// Returns the stretch whose places are exchanged next.
   std::uint64_t stretch() const { return stretch_; }
 
   /// Tells whether there is nothing more to exchange: all chunks have places, or a rank has failed.

@@ -21,7 +21,6 @@
 
 namespace warpfold::pipeline {
 
-/// Tables in memory of the host.
 struct HostTables {
   HostTables(std::uint64_t elements, cpu::ValueTableBytes bytes)
       : element_bytes(bytes), values(elements * bytes.value), counted(elements * bytes.counted) {}

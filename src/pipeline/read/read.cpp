@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <chrono>
-#include <utility>
 
 #include "core/layout/hyperslab.hpp"
 #include "core/layout/tiling.hpp"

@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <deque>
+#include <exception>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "core/engine/backend.hpp"
 #include "core/layout/partition.hpp"
+#include "core/results/axis_totals.hpp"
 #include "cpu/machine/machine.hpp"
-#include "pipeline/reduce/axis_tiles.hpp"
+#include "mpi/agreement.hpp"
+#include "mpi/message.hpp"
 #include "pipeline/regions/box_tiling.hpp"
 #include "pipeline/regions/region_reader.hpp"
 #include "pipeline/regions/staging.hpp"
@@ -23,6 +28,120 @@
 
 namespace warpfold::pipeline {
 namespace {
+
+std::span<const std::uint64_t> as_words(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const std::uint64_t*>(bytes.data()),
+          bytes.size() / sizeof(std::uint64_t)};
+}
+
+int rank_of(const WorkTiling& tiling, std::uint64_t item, int ranks) {
+  int rank = 0;
+  while (share_of(tiling.items(), ranks, rank).end() <= item) ++rank;
+  return rank;
+}
+
+/// Tiles of which a rank's threads have reduced some items.
+class AxisTiles {
+ public:
+  /// `values` is the elements' type once decoded.
+  AxisTiles(const WorkTiling& tiling, ElementType values, ReduceNeeds needs)
+      : tiling_(tiling), values_(values), needs_(needs) {}
+
+  /// Adds a reduction of `items` items of a tile; returns the tile once all of its items are there.
+  /// Threads may add at once, and merge different parts of a tile at the same time.
+  std::optional<AxisTotals> add(std::uint64_t tile, std::uint64_t items, AxisParts parts);
+
+  /// Combines what ranks have of the tiles they share, on the lowest of them; returns the tile that
+  /// this rank has completed so, if any. Collective; throws the same Error on every rank.
+  std::optional<std::pair<std::uint64_t, AxisTotals>> combine(
+      const mpi::Communicator& communicator);
+
+ private:
+  struct Partial {
+    AxisTotals totals;
+    std::uint64_t items;
+  };
+
+  struct Message {
+    std::uint64_t tile;
+    int to;
+    std::vector<std::uint64_t> words;
+  };
+
+  void pack_for_others(const mpi::Communicator& communicator);
+
+  /// Takes out what there is of a tile; stores a partial, and returns nothing, where there is none.
+  std::optional<Partial> exchange(std::uint64_t tile, Partial& partial);
+
+  const WorkTiling& tiling_;
+  ElementType values_;
+  ReduceNeeds needs_;
+  std::mutex mutex_;
+  std::map<std::uint64_t, Partial> partials_;
+  std::vector<Message> messages_;
+};
+
+std::optional<AxisTotals> AxisTiles::add(std::uint64_t tile, std::uint64_t items, AxisParts parts) {
+  Partial sum{AxisTotals(values_, needs_, std::move(parts)), items};
+  while (sum.items < tiling_.items_of_tile()) {
+    const std::optional<Partial> other = exchange(tile, sum);
+    if (!other) return std::nullopt;
+    sum.totals.merge(other->totals.parts());
+    sum.items += other->items;
+  }
+  return std::move(sum.totals);
+}
+
+std::optional<AxisTiles::Partial> AxisTiles::exchange(std::uint64_t tile, Partial& partial) {
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_first] = partials_.try_emplace(tile, std::move(partial));
+  if (is_first) return std::nullopt;
+  Partial other = std::move(place->second);
+  partials_.erase(place);
+  return other;
+}
+
+std::optional<std::pair<std::uint64_t, AxisTotals>> AxisTiles::combine(
+    const mpi::Communicator& communicator) {
+  // Partial tiles are the first and the last of this rank's. Ranks send before they receive, and to
+  // lower ones alone, so that no deadlock is possible.
+  run_on_all(communicator, [&] { pack_for_others(communicator); });
+  for (const Message& each : messages_)
+    mpi::send(each.tile, std::as_bytes(std::span(each.words)), communicator, each.to);
+  messages_.clear();
+
+  std::optional<std::pair<std::uint64_t, AxisTotals>> completed;
+  std::exception_ptr failure;
+  for (auto& [tile, partial] : partials_) {
+    const int last =
+        rank_of(tiling_, (tile + 1) * tiling_.items_of_tile() - 1, communicator.size());
+    std::vector<std::byte> bytes;
+    for (int other = communicator.rank() + 1; other <= last; ++other) {
+      mpi::receive(bytes, communicator, other);
+      try {
+        partial.totals.merge(as_words(bytes));
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    }
+    completed.emplace(tile, std::move(partial.totals));
+  }
+  mpi::throw_on_all_ranks(failure, communicator);
+  return completed;
+}
+
+void AxisTiles::pack_for_others(const mpi::Communicator& communicator) {
+  for (auto next = partials_.begin(); next != partials_.end();) {
+    const auto& [tile, partial] = *next;
+    const int owner = rank_of(tiling_, tile * tiling_.items_of_tile(), communicator.size());
+    if (owner == communicator.rank()) {
+      ++next;
+      continue;
+    }
+    messages_.push_back({tile, owner, partial.totals.packed()});
+    next = partials_.erase(next);
+  }
+}
 
 /// State shared by a rank's threads.
 struct RowJob {

@@ -41,7 +41,6 @@ void require_rows(const AxisShape& array, const ReduceOptions& options, bool rep
     throw Error("there are no quantiles" + where, why, "Omit quantiles.");
 }
 
-/// Tells the shape of an output as it is stored.
 std::vector<std::uint64_t> stored_shape(const AxisShape& array, const ReduceOptions& options) {
   std::vector<std::uint64_t> shape = array.output_shape();
   if (!options.keep_dimensions) return shape;
@@ -177,7 +176,6 @@ std::optional<AxisGroups> groups_along(std::span<const std::int64_t> axes,
   return std::move(labelled.groups);
 }
 
-/// Returns where outputs have the dimension of groups.
 std::size_t place_of_groups(const AxisShape& array, const ReduceOptions& options) {
   const int dimension = array.groups->dimension;
   if (options.keep_dimensions) return static_cast<std::size_t>(dimension);

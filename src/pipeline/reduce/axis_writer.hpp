@@ -105,7 +105,6 @@ class AxisWriter {
   std::uint64_t count_marked(ElementType type, std::uint64_t place, const AxisTotals& totals,
                              const std::vector<std::byte>& elements) const;
 
-  /// Number of elements that count in an output.
   std::uint64_t counting(const AxisCounts& counts) const;
 
   /// Replaces the elements of outputs, from that place of totals on, of fewer than `fewest`

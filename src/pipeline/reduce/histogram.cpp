@@ -44,10 +44,7 @@ HistogramResult histogram_of_view(pipeline::DatasetView& view, const HistogramOp
   result.below = whole.below;
   result.above = whole.above;
   result.nan = whole.nan;
-  result.format = view.info().format;
-  result.value_type = view.value_type();
-  result.applied = view.applied;
-  result.shape = view.info().shape;
+  pipeline::describe_view(view, result);
   result.report = pipeline::report_of(run, stages, start);
   return result;
 }

@@ -51,7 +51,6 @@ Value missing_value(const AxisOutput& output, const ReduceOptions& options) {
   return value_for_nothing(output.type);
 }
 
-/// Returns what stands for a missing value of an output, if that can be.
 Value fill_value_of(const AxisOutput& output, bool may_be_missing, const ReduceOptions& options) {
   const bool is_place = row_of(output.statistic).is_index();
   if (!output.dimension.empty()) return may_be_missing ? value_for_nothing(output.type) : Value{};
@@ -96,7 +95,6 @@ void describe_numbers(const io::OutputDataset& output, const io::DatasetText& in
   if (output.carries_attributes) numbers.calendar = input.calendar.value_or("");
 }
 
-/// Writes numbers that are times as dates.
 void add_dates(ReportedNumbers& numbers) {
   io::DatasetText text{numbers.units, {}, {}};
   if (!numbers.calendar.empty()) text.calendar = numbers.calendar;
@@ -244,13 +242,6 @@ void describe_axes(const std::vector<int>& along, const DatasetView& view, Reduc
   file.text_attributes.emplace_back("warpfold_axis", joined(axes, ","));
   if (!result.axis_names.empty())
     file.text_attributes.emplace_back("warpfold_axis_names", joined(result.axis_names, ","));
-}
-
-void describe_view(const DatasetView& view, ReduceResult& result) {
-  result.format = view.info().format;
-  result.value_type = view.value_type();
-  result.applied = view.applied;
-  result.shape = view.info().shape;
 }
 
 }  // namespace warpfold::pipeline

@@ -55,7 +55,4 @@ void note_results_of_nothing(const AxisWriter& writer, const std::string& datase
 void describe_axes(const std::vector<int>& along, const DatasetView& view, ReduceResult& result,
                    io::OutputSpec& file, Run& run);
 
-/// Says in a result what was reduced.
-void describe_view(const DatasetView& view, ReduceResult& result);
-
 }  // namespace warpfold::pipeline

@@ -10,7 +10,6 @@
 
 namespace warpfold::pipeline {
 
-/// Returns the extents of some dimensions.
 std::vector<std::uint64_t> extents_of(std::span<const std::uint64_t> shape,
                                       std::span<const int> dimensions);
 

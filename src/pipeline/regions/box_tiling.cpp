@@ -106,7 +106,6 @@ class BoxGrowth {
   std::vector<std::uint64_t> extent_;
 };
 
-/// Returns the outputs of a granule.
 std::uint64_t granule_outputs(const AxisShape& array, std::span<const std::uint64_t> granule) {
   std::uint64_t outputs = 1;
   for (const int d : array.across) {

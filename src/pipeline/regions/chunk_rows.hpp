@@ -18,7 +18,6 @@ class ChunkRows {
 
   std::uint64_t chunk_elements() const { return grid_.chunk_elements(); }
 
-  /// Returns the most elements of a row.
   std::uint64_t row_elements() const;
 
   /// Returns blocks of whole rows that have at most `max_elements` elements: about equally many

@@ -49,7 +49,6 @@ constexpr std::uint64_t max_slot_bytes = 2 * gibibyte;
 
 std::uint64_t element_bytes(const io::DatasetInfo& info) { return size_of(info.format.type); }
 
-/// Selected elements along all dimensions of a grid but the first.
 std::uint64_t elements_behind_first(const ChunkGrid& grid) {
   std::uint64_t elements = 1;
   for (int d = 1; d < grid.dimensions; ++d) elements *= grid.selected_along(d);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <utility>
 
 #include "core/layout/partition.hpp"
 

@@ -51,7 +51,6 @@ io::OutputSpec output_of(const DatasetView& view, const CompactOptions& options,
               "Run again once nothing writes to the file.");
 }
 
-/// Elements that a block keeps.
 struct KeptElements {
   std::uint64_t count = 0;
   bool saved = false;                        ///< below, so that its block is not read again
@@ -259,12 +258,6 @@ class Compaction {
   std::atomic<std::uint64_t> written_ = 0;  ///< bytes
 };
 
-/// The whole number of elements kept, given where this rank's begin and how many it has.
-std::uint64_t total_kept(std::uint64_t first, std::uint64_t mine,
-                         const mpi::Communicator& communicator) {
-  return mpi::broadcast(first + mine, communicator, communicator.size() - 1);
-}
-
 /// Compacts a dataset into an output file. Collective.
 CompactResult compact_into(DatasetView& view, const CompactOptions& options, pipeline::Run& run,
                            pipeline::OutputFile& file,
@@ -282,7 +275,7 @@ CompactResult compact_into(DatasetView& view, const CompactOptions& options, pip
     compaction.emplace(view, options.indices, run);
     mine = compaction->count();
     first = mpi::exclusive_sum(mine, run.communicator);
-    result.kept = total_kept(first, mine, run.communicator);
+    result.kept = mpi::broadcast(first + mine, run.communicator, run.communicator.size() - 1);
   });
   pipeline::run_on_all(run.communicator,
                        [&] { pipeline::set_shape(output, {result.kept}, options.storage); });
@@ -296,12 +289,9 @@ CompactResult compact_into(DatasetView& view, const CompactOptions& options, pip
   compaction.reset();
   pipeline::add_up(stages, staged.finish());
 
-  result.format = view.info().format;
-  result.value_type = view.value_type();
-  result.applied = view.applied;
+  pipeline::describe_view(view, result);
   result.output_dataset = output.dataset;
   if (options.indices) result.indices_dataset = output.others.front().dataset;
-  result.shape = view.info().shape;
   result.count = view.info().elements;
   result.report = pipeline::report_of(run, stages, start);
   return result;

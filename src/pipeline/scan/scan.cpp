@@ -160,12 +160,9 @@ ScanWork prepare(pipeline::DatasetView view, const ScanOptions& options, pipelin
     work.output = output_of(work.view, work.spec, options, run);
     io::require_valid_storage(work.output);
   });
-  result.format = info.format;
-  result.value_type = work.view.value_type();
-  result.applied = work.view.applied;
+  pipeline::describe_view(work.view, result);
   result.output_type = work.spec.output;
   result.output_dataset = work.output.dataset;
-  result.shape = info.shape;
   result.output_shape = work.output.shape;
   result.count = info.elements;
   return work;

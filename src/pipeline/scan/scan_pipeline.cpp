@@ -98,7 +98,6 @@ class PrefixWriter {
   std::optional<ChunkedPrefixes> chunks_;
 };
 
-/// Returns the pieces of each block, which are all loaded and stored.
 std::vector<PieceCounts> pieces_of(const ScanJob& job) {
   std::vector<PieceCounts> pieces = pieces_to_load(job.blocks);
   for (std::size_t block = 0; block < pieces.size(); ++block)
