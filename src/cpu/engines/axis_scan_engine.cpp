@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <condition_variable>
+#include <atomic>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -20,43 +20,65 @@ namespace {
 class SharedLines {
  public:
   template <class MakeScanner>
-  SharedLines(const AxisSlab& slab, std::uint64_t wanted_parts, const MakeScanner& make) {
+  SharedLines(const AxisSlab& slab, std::uint64_t wanted_parts, const MakeScanner& make)
+      : parts_(std::min(wanted_parts, std::max(slab.outer, slab.inner))) {
     const bool by_outer = slab.outer > slab.inner;
-    const std::uint64_t most = by_outer ? slab.outer : slab.inner;
-    const auto parts = static_cast<std::size_t>(std::min(wanted_parts, most));
-    for (std::size_t p = 0; p < parts; ++p) {
-      const ElementRange range = partition(most, 1, parts, p);
-      const LinePart part =
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const ElementRange range = partition(by_outer ? slab.outer : slab.inner, 1, parts_.size(), p);
+      parts_[p].lines =
           by_outer ? LinePart{range, {0, slab.inner}} : LinePart{{0, slab.outer}, range};
-      parts_.push_back({part, make()});
+      parts_[p].scanner = make();
     }
   }
 
   std::size_t parts() const { return parts_.size(); }
 
-  /// Wait for the part's turn, scan it, and let the next one come; the last two between the others.
-  bool waits(std::size_t part, std::uint64_t turn) const { return parts_[part].turn < turn; }
+  /// Waits for a part's turn; returns false if it never comes.
+  bool await(std::size_t part, std::uint64_t turn) const {
+    const Part& here = parts_[part];
+    while (true) {
+      const std::uint32_t seen = here.changes;
+      if (turn >= end_) return false;
+      if (here.turn >= turn) return true;
+      here.changes.wait(seen);
+    }
+  }
+
+  /// To be called by the thread whose turn it is. Returns the first element of the slab whose
+  /// prefix the output type can't hold, if any, and lets the next turn come.
   std::optional<std::uint64_t> scan(std::size_t part, const AxisSlab& slab, const std::byte* in,
                                     std::byte* out) {
     Part& here = parts_[part];
     if (!slab.continues()) here.scanner->begin(here.lines.lines());
-    return here.scanner->scan(in, slab, here.lines, out);
+    const auto unfit = here.scanner->scan(in, slab, here.lines, out);
+    ++here.turn;
+    here.change();
+    return unfit;
   }
-  void finish(std::size_t part, std::uint64_t turn) { parts_[part].turn = turn + 1; }
 
-  /// No slab from this turn on is scanned.
-  void end_before(std::uint64_t turn) { end_ = std::min(end_, turn); }
-  bool ended(std::uint64_t turn) const { return turn >= end_; }
+  /// Ends the turns from this one on.
+  void end_before(std::uint64_t turn) {
+    std::uint64_t end = end_;
+    while (turn < end && !end_.compare_exchange_weak(end, turn)) continue;
+    for (Part& part : parts_) part.change();
+  }
 
  private:
-  struct Part {
-    LinePart lines;
+  /// Each is waited for by itself: threads that wait for another part sleep on.
+  struct alignas(64) Part {
+    LinePart lines = {};
     std::unique_ptr<AxisScanner> scanner;
-    std::uint64_t turn = 0;
+    std::atomic<std::uint64_t> turn = 0;
+    std::atomic<std::uint32_t> changes = 0;
+
+    void change() {
+      ++changes;
+      changes.notify_all();
+    }
   };
 
   std::vector<Part> parts_;
-  std::uint64_t end_ = std::numeric_limits<std::uint64_t>::max();
+  std::atomic<std::uint64_t> end_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// Threads bring slabs of the same lines, and follow one another through the parts of these.
@@ -90,8 +112,13 @@ class HostAxisScanEngine final : public AxisScanEngine {
     Thread& here = at(thread);
     here.unfit.reset();
     const std::shared_ptr<SharedLines> lines = lines_of(here.shape);
-    for (std::size_t part = 0; part < lines->parts(); ++part)
-      if (!scan_part(*lines, part, thread)) return std::nullopt;
+    for (std::size_t part = 0; part < lines->parts(); ++part) {
+      if (!lines->await(part, here.shape.turn)) return std::nullopt;
+      const auto unfit =
+          lines->scan(part, here.shape, inputs_.elements(thread), here.out.span().data());
+      if (unfit) here.unfit = std::min(here.unfit.value_or(*unfit), *unfit);
+    }
+    if (here.shape.ends) forget_lines(here.shape.tile);
     return here.out.span().first(here.shape.elements() * output_bytes_);
   }
 
@@ -100,17 +127,12 @@ class HostAxisScanEngine final : public AxisScanEngine {
     return threads_[static_cast<std::size_t>(thread)].unfit;
   }
 
-  void leave_out(const AxisSlab& slab) override {
-    const std::shared_ptr<SharedLines> lines = lines_of(slab);
-    const std::lock_guard lock(mutex_);
-    lines->end_before(slab.turn);
-    changed_.notify_all();
-  }
+  void leave_out(const AxisSlab& slab) override { lines_of(slab)->end_before(slab.turn); }
 
   void stop() override {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
-    changed_.notify_all();
+    for (const auto& [tile, lines] : lines_) lines->end_before(0);
   }
 
  private:
@@ -125,29 +147,17 @@ class HostAxisScanEngine final : public AxisScanEngine {
   std::shared_ptr<SharedLines> lines_of(const AxisSlab& slab) {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<SharedLines>& lines = lines_[slab.tile];
-    if (!lines)
+    if (!lines) {
       lines = std::make_shared<SharedLines>(slab, parts_per_thread * threads_.size(),
                                             [this] { return make_axis_scanner(kernels_, spec_); });
+      if (stopped_) lines->end_before(0);
+    }
     return lines;
   }
 
-  bool scan_part(SharedLines& lines, std::size_t part, int thread) {
-    Thread& here = at(thread);
-    const AxisSlab& slab = here.shape;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] {
-        return stopped_ || lines.ended(slab.turn) || !lines.waits(part, slab.turn);
-      });
-      if (stopped_ || lines.ended(slab.turn)) return false;
-    }
-    const auto unfit = lines.scan(part, slab, inputs_.elements(thread), here.out.span().data());
-    if (unfit) here.unfit = std::min(here.unfit.value_or(*unfit), *unfit);
+  void forget_lines(std::uint64_t tile) {
     const std::lock_guard lock(mutex_);
-    lines.finish(part, slab.turn);
-    if (slab.ends && part + 1 == lines.parts()) lines_.erase(slab.tile);
-    changed_.notify_all();
-    return true;
+    lines_.erase(tile);
   }
 
   /// So that threads seldom wait for one another.
@@ -159,7 +169,6 @@ class HostAxisScanEngine final : public AxisScanEngine {
   std::size_t output_bytes_;
   std::vector<Thread> threads_;
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::map<std::uint64_t, std::shared_ptr<SharedLines>> lines_;
   bool stopped_ = false;
 };
