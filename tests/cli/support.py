@@ -130,10 +130,15 @@ def launched(*words, ranks=None):
     return [os.environ.get("MPIEXEC", "mpirun"), "-np", str(ranks), *words]
 
 
+def command_words(*arguments, ranks=None, backend=BACKEND):
+    """The command of each of the ranks."""
+    needed = backend_words(*arguments, ranks=ranks, backend=backend)
+    return [program(), *map(str, arguments), *needed]
+
+
 def command_line(*arguments, ranks=None, backend=BACKEND):
     """The command under mpirun, or alone where `ranks` is None."""
-    needed = backend_words(*arguments, ranks=ranks, backend=backend)
-    return launched(program(), *map(str, arguments), *needed, ranks=ranks)
+    return launched(*command_words(*arguments, ranks=ranks, backend=backend), ranks=ranks)
 
 
 def start(*arguments, ranks=None, cwd=None, backend=BACKEND, prefix=(), settings=None):

@@ -81,7 +81,7 @@ def test_what_is_no_number_of_ranks_is_refused(folder, text):
 
 def test_ranks_of_other_environments_go_as_the_root_does(folder):
     path = support.write(folder / "in.h5", np.arange(50_000), "i64")
-    words = support.command_line("scan", path, "values", "-o", folder / "out.h5", "--slab", "8K")
+    words = support.command_words("scan", path, "values", "-o", folder / "out.h5", "--slab", "8K", ranks=5)
     apart = ["mpirun", "-np", "2", "env", f"{VARIABLE}=1", *words, ":", "-np", "3", "env",
              f"{VARIABLE}=1000", *words]  # fmt: skip
     process = subprocess.run(apart, env=support.ENVIRONMENT, capture_output=True, text=True,

@@ -83,7 +83,7 @@ def test_rank_that_shares_no_memory(mpi_calls_library, folder, make_input, value
     path = make_input("deflate")
     settings = {"LD_PRELOAD": mpi_calls_library, "WARPFOLD_MPI_CALLS": folder,
                 "WARPFOLD_MPI_WITHOUT_WINDOW": rank}  # fmt: skip
-    words = support.command_line("reduce", path, "values", "--ops", "sum", "--json", "-")
+    words = support.command_words("reduce", path, "values", "--ops", "sum", "--json", "-", ranks=2)
     preloaded = ["env", *(f"{name}={value}" for name, value in settings.items())]
     process = subprocess.run(support.launched(*preloaded, *words, ranks=2), capture_output=True,
                              text=True, env=support.ENVIRONMENT, timeout=60)  # fmt: skip
