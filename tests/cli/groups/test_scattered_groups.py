@@ -87,7 +87,8 @@ def test_few_labels_among_many_indices(folder, fault, storage):
     expected = [values[labels == label] for label in range(2)]
     assert results["sum"]["values"] == [[float(each.sum(dtype="i8"))] for each in expected]
     assert results["max"]["values"] == [[int(each.max())] for each in expected]
-    assert fault.count() < values.nbytes // 4096
+    # Cores read 4 KiB at once, GPUs each index: fewer than all parts of 4 KiB, and than all chunks.
+    assert fault.count() < (values.nbytes // 4096 if support.BACKEND == "cpu" else values.size // 100)
 
 
 def test_what_is_left_out_and_missing(folder):
