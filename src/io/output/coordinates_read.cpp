@@ -47,6 +47,16 @@ bool is_unlimited(hid_t scale) {
          H5Sget_simple_extent_dims(space.get(), nullptr, &most) == 1 && most == H5S_UNLIMITED;
 }
 
+/// Tells whether a floating-point type has all of some numbers.
+bool holds(hid_t type, const std::vector<double>& numbers) {
+  std::vector<double> converted(numbers);
+  if (H5Tget_size(type) >= sizeof(double)) return true;
+  for (const auto& [from, to] : {std::pair{H5T_NATIVE_DOUBLE, type}, {type, H5T_NATIVE_DOUBLE}})
+    require(H5Tconvert(from, to, numbers.size(), converted.data(), nullptr, H5P_DEFAULT),
+            cannot_read_variable);
+  return converted == numbers;
+}
+
 /// Converts numbers to a floating-point type.
 StoredValues converted(std::span<const double> numbers, hid_t type,
                        const std::vector<std::uint64_t>& shape) {
@@ -224,19 +234,24 @@ class CoordinateReader {
     if (is_without_values(scale.get(), cannot_read_variable) || shape.size() != 1 ||
         slice.count == 0 || !has_indices(slice, shape.front()) || !is_number(type.get()))
       return std::nullopt;
-    std::vector<double> values = read_numbers(input, {slice});
-    if (!is_monotonic(values)) return std::nullopt;
+    const std::vector<double> elements = read_numbers(input, {slice});
+    if (!is_monotonic(elements)) return std::nullopt;
+    std::vector<double> values = elements;
     const bool rises = values.front() < values.back();
     CarriedVariable bounds = attempt("the bounds of '" + name + "'", [&] {
                                return bounds_of(scale.get(), dimension, values);
                              }).value_or(CarriedVariable{name + "_bnds", {}, no_values(), {}});
     const std::vector<double> ends = ends_of_cells(values, dimension, rises);
     std::vector<double> middles;
-    for (std::size_t i = 0; i < ends.size(); i += 2)
-      middles.push_back(std::midpoint(ends[i], ends[i + 1]));
+    for (std::uint64_t cell = 0; cell < dimension.extent(); ++cell) {
+      const ElementRange indices = dimension.cell(cell);
+      middles.push_back(indices.count == 1 ? elements[indices.first]
+                                           : std::midpoint(ends[2 * cell], ends[2 * cell + 1]));
+    }
     const bool is_float = H5Tget_class(type.get()) == H5T_FLOAT;
     const bool packed = is_packed(scale.get()) || (bounds.source && is_packed(bounds.source.get()));
-    const hid_t written = is_float && !packed ? type.get() : H5T_NATIVE_DOUBLE;
+    const bool keeps_type = is_float && !packed && holds(type.get(), ends);
+    const hid_t written = keeps_type ? type.get() : H5T_NATIVE_DOUBLE;
     std::vector<std::uint64_t> extents(number ? 1 : 0, middles.size());
     CarriedVariable variable{name, {}, converted(middles, written, extents), {}};
     if (number) variable.dimensions.emplace_back(number);

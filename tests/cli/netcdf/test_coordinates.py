@@ -197,6 +197,40 @@ def test_cells_need_a_monotonic_coordinate(folder, values, bounds, expected):
         assert name == ("x_bnds" if bounds is None or np.isnan(bounds).any() else "edges")
 
 
+@pytest.mark.parametrize("dtype, width, expected", [
+    ("f8", 3601, "f8"), ("i4", 3601, "f8"), ("f8", 4096, "f4"), ("i4", 0, "f4"),
+])  # fmt: skip
+def test_cells_have_the_bounds_of_the_input_exactly(folder, dtype, width, expected):
+    times = np.array([0, 1 << 27, 1 << 28])
+    bounds = np.stack([times, times + width], 1)
+    with netCDF4.Dataset(folder / "in.nc", "w") as file:
+        file.createDimension("time", 3)
+        file.createDimension("nv", 2)
+        file.createVariable("time", "f4", ["time"])[:] = times
+        file["time"].bounds = "time_bnds"
+        file.createVariable("time_bnds", dtype, ["time", "nv"])[:] = bounds
+        file.createVariable("v", "f8", ["time"])[:] = 1
+    words = ("--axis", "time", "--every", 2, "-o", folder / "out.nc")
+    support.run("reduce", folder / "in.nc", "v", *words)
+    found = opened(folder / "out.nc")
+    assert found["time_bnds"].values.tolist() == [[0, bounds[1, 1]], bounds[2].tolist()]
+    # A single element stays where it is in its bounds.
+    assert found["time"].values.tolist() == [bounds[1, 1] / 2, times[2]]
+    assert found["time"].dtype == expected and found["time_bnds"].dtype == expected
+
+
+def test_cells_of_files_of_several_types(folder):
+    for number, (dtype, times) in enumerate((("f4", [0, 0.5]), ("f8", [1, 2.1]))):
+        with netCDF4.Dataset(folder / f"in{number}.nc", "w") as file:
+            file.createDimension("time", 2)
+            file.createVariable("time", dtype, ["time"])[:] = times
+            file["time"].units = "days since 2000-01-01"
+            file.createVariable("v", "f8", ["time"])[:] = 1
+    words = ("--concat", "time", "--axis", "time", "-o", folder / "out.nc")
+    support.run("reduce", folder / "in0.nc", folder / "in1.nc", "v", *words)
+    assert cell(folder / "out.nc", "time") == (1.05, [0, 2.1])
+
+
 def test_compacted_elements_keep_what_they_have_in_common(folder, path):
     support.run("compact", path, "temp", "--select", 2, "--where", ">3", "-o", folder / "out.nc")
     found = opened(folder / "out.nc")["temp"]
