@@ -31,8 +31,11 @@ void FirstFailure::throw_on_all_ranks(const mpi::Communicator& communicator) con
 }
 
 AxisWriter::AxisWriter(std::vector<AxisTarget> targets, std::vector<std::uint64_t> output_shape,
-                       const SummaryOptions& options)
-    : targets_(std::move(targets)), output_shape_(std::move(output_shape)), options_(options) {}
+                       const SummaryOptions& options, std::vector<PlaceDimension> places)
+    : targets_(std::move(targets)),
+      output_shape_(std::move(output_shape)),
+      options_(options),
+      places_(std::move(places)) {}
 
 void AxisWriter::write(const Hyperslab& outputs, const AxisTotals& totals, OutputTimers& timers) {
   for (std::size_t target = 0; target < targets_.size(); ++target)
@@ -70,6 +73,7 @@ std::vector<std::byte> AxisWriter::finished(std::size_t target, std::uint64_t pl
     failure_.note({target, outputs.first}, std::current_exception());
     return {};
   }
+  if (row_of(to.statistic).is_index() && !places_.empty()) count_along_places(elements);
   if (row_of(to.statistic).of_nothing == OfNothing::fill_value && options_.empty != Value{})
     marked_results_ += count_marked(type, place, totals, elements);
   if (to.min_count > 0 && to.missing != Value{})
@@ -97,6 +101,18 @@ std::uint64_t AxisWriter::count_marked(ElementType type, std::uint64_t place,
 
 std::uint64_t AxisWriter::counting(const AxisCounts& counts) const {
   return counts.elements - (options_.nan == NanPolicy::skip ? counts.nan : 0);
+}
+
+void AxisWriter::count_along_places(std::vector<std::byte>& indices) const {
+  std::int64_t index = 0;
+  for (std::size_t at = 0; at < indices.size(); at += sizeof(index)) {
+    std::memcpy(&index, &indices[at], sizeof(index));
+    if (index < 0) continue;
+    std::uint64_t along = 0;
+    for (const PlaceDimension& each : places_)
+      along = along * each.extent + static_cast<std::uint64_t>(index) / each.stride % each.extent;
+    std::memcpy(&indices[at], &along, sizeof(along));
+  }
 }
 
 std::uint64_t AxisWriter::replace_small(std::uint64_t fewest, const Value& replacement,

@@ -54,6 +54,12 @@ struct AxisTarget {
   const PlaceCoordinate* place = nullptr;  ///< makes coordinates of indices
 };
 
+/// A dimension of a dataset in whose flat indices totals have the places of extrema.
+struct PlaceDimension {
+  std::uint64_t stride;
+  std::uint64_t extent;
+};
+
 /// Times what a thread does to write outputs.
 struct OutputTimers {
   /// `registry` may be null.
@@ -69,8 +75,9 @@ struct OutputTimers {
 /// Turns totals into statistics and writes them at their places. Threads may do so at once.
 class AxisWriter {
  public:
+  /// Indices are to count along the dimensions of `places`; none: as totals have them.
   AxisWriter(std::vector<AxisTarget> targets, std::vector<std::uint64_t> output_shape,
-             const SummaryOptions& options);
+             const SummaryOptions& options, std::vector<PlaceDimension> places = {});
 
   const std::vector<std::uint64_t>& output_shape() const { return output_shape_; }
 
@@ -107,6 +114,9 @@ class AxisWriter {
 
   std::uint64_t counting(const AxisCounts& counts) const;
 
+  /// Turns indices, -1 for none, into those along the dimensions of places.
+  void count_along_places(std::vector<std::byte>& indices) const;
+
   /// Replaces the elements of outputs, from that place of totals on, of fewer than `fewest`
   /// elements that count; by 0 for nothing. Returns their number.
   std::uint64_t replace_small(std::uint64_t fewest, const Value& replacement, ElementType type,
@@ -116,6 +126,7 @@ class AxisWriter {
   std::vector<AxisTarget> targets_;
   std::vector<std::uint64_t> output_shape_;
   SummaryOptions options_;
+  std::vector<PlaceDimension> places_;
   FirstFailure failure_;
   std::atomic<std::uint64_t> sums_of_nothing_ = 0;
   std::atomic<std::uint64_t> marked_results_ = 0;

@@ -53,6 +53,18 @@ io::OutputDimension dimension_of(const LabelTotals& totals, const DatasetLabels&
   return dimension;
 }
 
+/// The dimensions along which indices of outputs count.
+std::vector<PlaceDimension> place_dimensions(const LabelReduction& work) {
+  const std::vector<std::uint64_t>& shape = work.view.info().shape;
+  const std::vector<std::uint64_t> strides = row_major_strides(shape);
+  std::vector<PlaceDimension> dimensions;
+  for (const int each : work.along) {
+    const auto dimension = static_cast<std::size_t>(each);
+    dimensions.push_back({strides[dimension], shape[dimension]});
+  }
+  return dimensions;
+}
+
 /// Writes totals, which the root has, into an output file. Collective.
 void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult& result, Run& run,
                   OutputFile& output_file, std::vector<StageTiming>& stages) {
@@ -76,7 +88,7 @@ void write_labels(const LabelTotals& totals, LabelReduction& work, ReduceResult&
       run.reserving.time(0, [&] { return ArrayOutput(work.file, output_file, run); });
   OutputTimers timers(&run.monitor.stages());
   AxisWriter writer(targets_of(result.outputs, work.options, work.places, staged),
-                    result.output_shape, work.options.summary);
+                    result.output_shape, work.options.summary, place_dimensions(work));
   run_on_root(communicator, [&] {
     if (totals.labels().empty()) return;
     writer.write({0, totals.labels().size()}, totals.totals(), timers);
@@ -94,12 +106,12 @@ void describe_file(LabelReduction& work, const std::vector<std::uint64_t>& shape
     work.options.summary.empty = empty_value(work.view, work.options.empty, run.communicator);
   work.file = describe_output(work.options.output, work.view.info(), {}, run);
   work.file.inputs.merge(work.view.auxiliary_files);
-  const std::vector<std::uint64_t> strides = row_major_strides(work.view.info().shape);
+  const std::vector<std::uint64_t>& of_elements = work.view.info().shape;
   std::vector<int> reduced = work.along;
   if (reduced.empty())
-    for (std::size_t d = 0; d < strides.size(); ++d) reduced.push_back(static_cast<int>(d));
+    for (std::size_t d = 0; d < of_elements.size(); ++d) reduced.push_back(static_cast<int>(d));
   work.places = place_coordinates(work.options, work.file, work.view, reduced,
-                                  extents_of(strides, reduced), run);
+                                  row_major_strides(extents_of(of_elements, reduced)), run);
   run_on_all(run.communicator, [&] {
     set_shape(work.file, shape, work.options.storage);
     require_few(outputs_of(work.file.dataset, work.view.value_type(), work.options, work.places),

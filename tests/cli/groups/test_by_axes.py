@@ -8,7 +8,7 @@ import samples
 import support
 
 SHAPE = (5, 7, 11, 3)
-STATISTICS = "count,sum,mean,var,min,max,argmin"
+STATISTICS = "count,sum,mean,max,argmin,argmax"
 
 
 def write(folder, values, labels, **storage):
@@ -48,11 +48,11 @@ def test_statistics_of_each_label_and_other_index(folder, axes, of, storage):
     found = []
     for ranks, slab in ((None, "1M"), (3, "4K")):
         support.run("reduce", path, "values", "--axis", ",".join(map(str, axes)), "--by", name,
-                    "--where", "<900", "--ops", "count,sum,max,mean", "--slab", slab, "-o",
+                    "--where", "<900", "--ops", STATISTICS, "--slab", slab, "-o",
                     folder / "out.h5", "--force", ranks=ranks)  # fmt: skip
         with h5py.File(folder / "out.h5") as file:
             assert file["D"][...].tolist() == [4, 7, 100]
-            found.append({each: file["values_" + each][...] for each in ("count", "sum", "max", "mean")})
+            found.append({each: file["values_" + each][...] for each in STATISTICS.split(",")})
     for number, label in enumerate((4, 7, 100)):
         kept = (of_lines == label) & (lines < 900)
         sums, counts = np.where(kept, lines, 0).sum(-1), kept.sum(-1)
@@ -61,6 +61,9 @@ def test_statistics_of_each_label_and_other_index(folder, axes, of, storage):
         assert (of_label["sum"] == sums).all()
         some = counts > 0
         assert (of_label["max"][some] == np.where(kept, lines, -np.inf).max(-1)[some]).all()
+        for op, nothing in (("argmin", np.inf), ("argmax", -np.inf)):
+            places = getattr(np.where(kept, lines, nothing), op)(-1)  # along the axes alone
+            assert (of_label[op] == np.where(some, places, -1)).all()
         assert (of_label["mean"][some] == sums[some] / counts[some]).all()
     for each in found[0]:
         assert found[0][each].tobytes() == found[1][each].tobytes()
