@@ -82,6 +82,14 @@ def test_labels(path, field, land):
     assert np.array_equal(maxima, [field[groups == each].max(axis=0) for each in (2, 5)])
 
 
+def test_a_vector_of_one_label(tmp_path):
+    with h5py.File(tmp_path / "one.h5", "w") as file:
+        file["x"] = [[1.0, 2.0]]
+    for labels in ([7], ["a"]):
+        sums = warpfold.reduce(tmp_path / "one.h5", "x", ops="sum", axis=0, by=labels)
+        assert sums.tolist() == [[1, 2]]
+
+
 def test_outputs_have_labels_and_names(path, field, tmp_path, land):
     warpfold.reduce(path, "temp", ops="max", by=land * 3, output=tmp_path / "out.h5")
     with h5py.File(tmp_path / "out.h5") as file:

@@ -117,9 +117,10 @@ def filled(option: str, array: Any) -> Any:
 
 
 def _of_numpy(option: str, array: Any) -> Beside:
-    """An array without names. Extents of 1 say where its dimensions are, as in broadcasting."""
+    """An array without names. Extents of 1 say where its dimensions are, as in broadcasting; a
+    vector has its dimension."""
     array = filled(option, array)
-    kept = [d - array.ndim for d in range(array.ndim) if array.shape[d] != 1]
+    kept = [d - array.ndim for d in range(array.ndim) if array.shape[d] != 1 or array.ndim == 1]
     is_last = kept == list(range(-len(kept), 0))
     suffix = "" if is_last else "@" + ",".join(map(str, kept))
     squeezed = array.reshape([array.shape[d] for d in kept])
