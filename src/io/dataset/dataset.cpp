@@ -42,16 +42,20 @@ class Dataset::Implementation {
       : problem_(cannot_read(files.front(), name)) {
     std::vector<DatasetInfo> infos;
     std::vector<Packing> packings;
+    std::vector<std::uint64_t> extents;
     for (const std::string& file : files) {
       const OpenFile kept(file);
       Implementation one(file, name, path);
       packings.push_back(packing_of(one.info()));
       versions_.merge(one.versions_);
+      const std::vector<std::uint64_t>& shape = one.info().stored_shape;
+      if (dimension < shape.size()) extents.push_back(shape[dimension]);
       infos.push_back(std::move(one.info_));
     }
     info_ = concatenated(std::move(infos), dimension, packings);
     info_.files = files;
     info_.concatenated_along = dimension;
+    info_.file_extents = std::move(extents);
     take_path(info_, path, problem_);
     open_parts();
   }

@@ -59,6 +59,7 @@ struct StoredDataset {
   /// file.
   std::vector<std::string> files;
   std::size_t concatenated_along = 0;
+  std::vector<std::uint64_t> file_extents;  ///< each file's along it; known to who opened them
   /// Facts that a reader of results has to know, a sentence each.
   std::vector<std::string> notes;
 };

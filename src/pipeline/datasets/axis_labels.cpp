@@ -14,6 +14,7 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/texts.hpp"
 #include "pipeline/datasets/axis_times.hpp"
+#include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
 #include "pipeline/datasets/shared_dimensions.hpp"
 #include "pipeline/meaning/dataset_name.hpp"
@@ -206,9 +207,18 @@ std::string read_dataset(const std::string& by, std::size_t dimension, DatasetVi
   const std::uint64_t extent = info.stored_shape[dimension];
   const Check check = [&](const io::DatasetInfo& line) {
     require_line(line);
-    if (files.size() == 1 && line.stored_shape.front() == extent)
+    const std::uint64_t labels_there = line.stored_shape.front();
+    if (files.size() > 1) {
+      const io::DatasetInfo part = io::Dataset(line.file, info.name).info();
+      const std::uint64_t there = part.stored_shape[dimension];
+      require_extent(name, labels_there, there, info.name, line.file);
+      require_same_units(name, files.front(), line.file);
+      run.note(match_beside("by", named, line, part, view.match,
+                            {{dimension, 0, {0, there, 1, false}}}));
+    } else if (labels_there == extent) {
       run.note(match_beside("by", named, line, info, view.match,
                             {{dimension, 0, selection[dimension]}}));
+    }
   };
   if (!read_texts(files, name, view, check, labels))
     for (const std::string& each : files) {

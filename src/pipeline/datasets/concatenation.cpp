@@ -162,27 +162,33 @@ std::string meaning_text(const io::DatasetText& text) {
          (text.calendar ? " (" + *text.calendar + ")" : std::string());
 }
 
+[[noreturn]] void throw_other_units(const std::string& path, const std::string& first_file,
+                                    const io::DatasetText& first, const std::string& file,
+                                    const io::DatasetText& text) {
+  throw Error("cannot concatenate '" + path + "' of '" + first_file + "' and '" + file + "'",
+              "their units or calendars differ; they are " + meaning_text(first) + " and " +
+                  meaning_text(text),
+              "Select indices, or make files of the same units, as 'cdo setreftime' does.");
+}
+
 /// Opens the datasets at `path` of all files of a dataset, one behind another along a dimension:
 /// times in the units of the first.
 io::Dataset open_of_all(const io::DatasetInfo& info, const std::string& path,
                         std::size_t dimension) {
   std::optional<io::DatasetText> first;
-  return io::Dataset(
-      info.files, path, dimension, ReadPath::automatic, [&](const io::DatasetInfo& each) {
-        Packing packing = packing_of(each, {});
-        const io::DatasetText text = io::read_dataset_text(each.file, each.name);
-        if (!first) first = text;
-        const auto stored = time_units(text);
-        const auto wanted = time_units(*first);
-        const bool are_times = stored && wanted && stored->converted(0, *wanted);
-        if (are_times) packing.times = {*stored, *wanted};
-        if (are_times || (text.units == first->units && !stored && !wanted)) return packing;
-        throw Error(
-            "cannot concatenate '" + path + "' of '" + info.file + "' and '" + each.file + "'",
-            "their units or calendars differ; they are " + meaning_text(*first) + " and " +
-                meaning_text(text),
-            "Select indices, or make files of the same units, as 'cdo setreftime' does.");
-      });
+  return io::Dataset(info.files, path, dimension, ReadPath::automatic,
+                     [&](const io::DatasetInfo& each) {
+                       Packing packing = packing_of(each, {});
+                       const io::DatasetText text = io::read_dataset_text(each.file, each.name);
+                       if (!first) first = text;
+                       const auto stored = time_units(text);
+                       const auto wanted = time_units(*first);
+                       const bool are_times = stored && wanted && stored->converted(0, *wanted);
+                       if (are_times) packing.times = {*stored, *wanted};
+                       if (are_times || (text.units == first->units && !stored && !wanted))
+                         return packing;
+                       throw_other_units(path, info.file, *first, each.file, text);
+                     });
 }
 
 /// Finds the dimension of the datasets at `path` that is the one along which a dataset's files
@@ -240,10 +246,31 @@ std::optional<std::size_t> joined_dimension(const NamedDataset& named,
   return of_all ? joined_dimension(info, named.dataset) : std::nullopt;
 }
 
+void require_same_units(const std::string& name, const std::string& first,
+                        const std::string& file) {
+  const io::DatasetText of_first = io::read_dataset_text(first, name);
+  const io::DatasetText text = io::read_dataset_text(file, name);
+  if (text.units != of_first.units || text.calendar != of_first.calendar)
+    throw_other_units(name, first, of_first, file, text);
+}
+
+void require_extent(const std::string& name, std::uint64_t extent, std::uint64_t of_dataset,
+                    const std::string& dataset, const std::string& file) {
+  if (extent == of_dataset) return;
+  throw Error("'" + name + "' does not fit dataset '" + dataset + "' in '" + file + "'",
+              "they have " + std::to_string(extent) + " and " + std::to_string(of_dataset) +
+                  " indices along the joined dimension",
+              "Correct the file.");
+}
+
 io::Dataset open_named_beside(const NamedDataset& named, const io::DatasetInfo& info) {
   const auto dimension = joined_dimension(named, info);
   io::Dataset beside = dimension ? open_of_all(info, named.dataset, *dimension)
                                  : io::Dataset(named.file, named.dataset);
+  if (dimension)
+    for (std::size_t i = 0; i < info.files.size(); ++i)
+      require_extent(named.dataset, beside.info().file_extents[i], info.file_extents[i], info.name,
+                     info.files[i]);
   beside.take_as_unsigned();
   return beside;
 }

@@ -31,8 +31,15 @@ std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::siz
 /// rank.
 std::optional<std::size_t> joined_dimension(const NamedDataset& named, const io::DatasetInfo& info);
 
+/// Throws Error where a dataset of two files has other units or calendars. For one rank.
+void require_same_units(const std::string& name, const std::string& first, const std::string& file);
+
+/// Throws Error where a dataset beside another has another extent in one of the files.
+void require_extent(const std::string& name, std::uint64_t extent, std::uint64_t of_dataset,
+                    const std::string& dataset, const std::string& file);
+
 /// Opens a dataset beside another; those of all files where they have a joined_dimension(). For one
-/// rank. Throws Error where a file can't be read.
+/// rank. Throws Error where a file can't be read, or has another extent of it.
 io::Dataset open_named_beside(const NamedDataset& named, const io::DatasetInfo& info);
 
 /// Returns the files that names and patterns (`*`, `?` and `[...]`, as in a shell) stand for, each

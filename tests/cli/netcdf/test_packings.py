@@ -325,3 +325,44 @@ def test_stored_numbers_of_several_packings_have_no_attributes_of_one(folder, pa
                 scale, offset, _ = packings[0]
                 there = {"scale_factor": scale, "add_offset": offset}
                 assert kept == {name for name, each in there.items() if each is not None and not notes}
+
+
+def write_beside(folder, extents, units=("m", "m"), dimension="time"):
+    """Two files of 3 times and 3 longitudes, each with a line of numbers along one of these."""
+    paths = [folder / f"{i}.h5" for i in range(2)]
+    for path, extent, unit in zip(paths, extents, units):
+        with h5py.File(path, "w") as file:
+            file["v"] = np.ones((3, 3))
+            file["line"] = np.arange(extent)
+            file["v"].dims[0].label, file["v"].dims[1].label = "time", "lon"
+            file["line"].dims[0].label = dimension
+            file["line"].attrs["units"] = unit
+    return paths
+
+
+@pytest.mark.parametrize("ranks", [None, 2])
+@pytest.mark.parametrize("words", [
+    ("--axis", "time", "--by", "line"), ("--by", "line"), ("--weights", "line"),
+    ("--times", "line"), ("--where", "line > 1"),
+])  # fmt: skip
+def test_lines_of_other_extents_than_their_files(folder, words, ranks):
+    """The extents of both files are together those of the dataset."""
+    paths = write_beside(folder, (4, 2))
+    support.fail("reduce", *paths, "v", "--concat", "time", *words, code=1, ranks=ranks,
+                 mentions=["line", paths[0], "4 and 3"])  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [("--axis", "time"), ()])
+def test_labels_of_other_units(folder, words):
+    paths = write_beside(folder, (3, 3), ("m", "km"))
+    support.fail("reduce", *paths, "v", "--concat", "time", "--by", "line", *words, code=1,
+                 mentions=[*paths, "'m'", "'km'"])  # fmt: skip
+
+
+def test_labels_of_another_dimension_are_not_joined(folder):
+    """Three longitudes in each of two files are as many as the times of both."""
+    paths = write_beside(folder, (3, 3), dimension="lon")
+    words = ("v", "--concat", "time", "--by", "line", "--ops", "count")
+    support.fail("reduce", *paths, *words, "--axis", "time", code=1, mentions=["time", "lon", "line"])
+    report = support.run("reduce", *paths, *words, "--axis", "lon", "--json", "-").report
+    assert report["results"]["datasets"]["count"]["values"] == [[1, 1, 1]] * 6
