@@ -303,6 +303,7 @@ class CoordinateReader {
     if (shape.size() != 2 || shape[1] != 2 || !has_indices(slice, shape[0]) ||
         !is_number(type.get()))
       return std::nullopt;
+    require_units_of(scale, bounds.get());
     std::vector<double> cells = read_numbers(input, {slice, whole(2)});
     if (!std::all_of(cells.begin(), cells.end(), [](double each) { return std::isfinite(each); }))
       return std::nullopt;

@@ -255,6 +255,26 @@ std::vector<std::string> names_in(hid_t variable, const std::string& attribute) 
   return names;
 }
 
+void require_units_of(hid_t variable, hid_t bounds) {
+  const auto text = [](hid_t object, const char* name) {
+    return read_text_attribute(object, name, cannot_read_variable);
+  };
+  const auto units = text(bounds, "units");
+  const auto of_variable = text(variable, "units");
+  const auto calendar = text(variable, "calendar").value_or("standard");
+  const auto of_bounds = text(bounds, "calendar").value_or(calendar);
+  if (!units || (units == of_variable && of_bounds == calendar)) return;
+  bool same = false;
+  try {
+    same = TimeUnits(*units, of_bounds, "") == TimeUnits(of_variable.value_or(""), calendar, "");
+  } catch (const Error&) {
+    // They are no times, whose units are compared as texts.
+  }
+  if (!same)
+    throw Error(cannot_read_variable,
+                "their units are '" + *units + "', not '" + of_variable.value_or("") + "'", "");
+}
+
 std::vector<DatasetHandle> open_described(hid_t variable) {
   std::vector<DatasetHandle> opened;
   for (const std::string& attribute :

@@ -36,6 +36,9 @@ std::vector<std::string> names_in(hid_t variable, const std::string& attribute);
 /// Opens the cells, coordinates and grid mapping that attributes of a variable name.
 std::vector<DatasetHandle> open_described(hid_t variable);
 
+/// Throws Error where bounds have units, or a calendar, that are not those of their variable.
+void require_units_of(hid_t variable, hid_t bounds);
+
 /// Files that have a variable one behind another along its first dimension, the first of them the
 /// variable's own; none: that alone.
 using SeveralFiles = std::span<const std::string>;

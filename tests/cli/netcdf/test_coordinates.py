@@ -219,6 +219,27 @@ def test_cells_have_the_bounds_of_the_input_exactly(folder, dtype, width, expect
     assert found["time"].dtype == expected and found["time_bnds"].dtype == expected
 
 
+@pytest.mark.parametrize("units, bounds, expected", [
+    ("hours since 2000-01-01", [[0, 24], [24, 48], [48, 96]], (1, [0, 2])),
+    ("days since 2000-01-01 00:00:00", [[0, 1], [1, 2], [2, 4]], (2, [0, 4])),
+    (None, [[0, 1], [1, 2], [2, 4]], (2, [0, 4])),
+    ("m", [[0, 1], [1, 2], [2, 4]], (1, [0, 2])),
+])  # fmt: skip
+def test_bounds_in_other_units_make_no_cells(folder, units, bounds, expected):
+    with netCDF4.Dataset(folder / "in.nc", "w") as file:
+        file.createDimension("time", 3)
+        file.createDimension("bnds", 2)
+        file.createVariable("time", "f8", ["time"])[:] = [0, 1, 2]
+        file["time"].setncatts({"units": "days since 2000-01-01", "bounds": "edges"})
+        file.createVariable("edges", "f8", ["time", "bnds"])[:] = bounds
+        if units:
+            file["edges"].units = units
+        file.createVariable("v", "f8", ["time"])[:] = 1
+    outcome = support.run("reduce", folder / "in.nc", "v", "--axis", 0, "-o", folder / "out.nc")
+    assert cell(folder / "out.nc", "time") == expected
+    assert ("lack the bounds of 'time': their units" in outcome.stderr) == (expected[0] == 1)
+
+
 def test_cells_of_files_of_several_types(folder):
     for number, (dtype, times) in enumerate((("f4", [0, 0.5]), ("f8", [1, 2.1]))):
         with netCDF4.Dataset(folder / f"in{number}.nc", "w") as file:
