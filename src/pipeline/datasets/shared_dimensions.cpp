@@ -45,8 +45,9 @@ class DimensionFinder {
     if (shape_.empty() || other_shape_.empty()) return last ? *last : only_ones();
     const Grid grid(dataset_);
     const Grid of_beside(beside_);
-    if (last && !goes_by_name && have_no_other_names(grid, of_beside, *last)) return *last;
-    if (const auto same = same_names(grid, of_beside)) return *same;
+    if (last && !goes_by_name && have_no_other_names(grid, of_beside, *last))
+      return without_twins(grid, of_beside, *last);
+    if (const auto same = same_names(grid, of_beside)) return without_twins(grid, of_beside, *same);
     return last ? *last : only_ones();
   }
 
@@ -115,6 +116,28 @@ class DimensionFinder {
     return true;
   }
 
+  /// Returns dimensions, none of which goes by a name that another of the same extent has, too.
+  Dimensions without_twins(const Grid& grid, const Grid& of_beside, Dimensions found) const {
+    const std::size_t leading = shape_.size() - found.size();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const Names names = names_of(of_beside, leading + i);
+      for (std::size_t d = 0; d < other_shape_.size(); ++d)
+        if (std::ranges::find(found, d) == found.end() &&
+            other_shape_[d] == other_shape_[found[i]] && is_called(grid.names(found[i]), names) &&
+            is_called(grid.names(d), names))
+          refuse("dimensions " + std::to_string(std::min(d, found[i])) + " and " +
+                     std::to_string(std::max(d, found[i])) + " have the name '" +
+                     grid.shown_name(d) + "'",
+                 advice_to_name(found));
+    }
+    return found;
+  }
+
+  std::string advice_to_name(const Dimensions& dimensions) const {
+    return "Name the dimensions behind it, such as '" + beside_.name + "@" +
+           joined(dimensions, ",") + "'.";
+  }
+
   /// Returns the dimensions of the same names and extents, in their order.
   std::optional<Dimensions> same_names(const Grid& grid, const Grid& of_beside) const {
     Dimensions dimensions;
@@ -152,8 +175,7 @@ class DimensionFinder {
       refuse(text_of(shape_) + " are the extents of several dimensions of " +
                  text_of(other_shape_) + ", as " + joined(dimensions, ",") + " and " +
                  joined(Dimensions(from_last.rbegin(), from_last.rend()), ","),
-             "Name the dimensions behind it, such as '" + beside_.name + "@" +
-                 joined(dimensions, ",") + "'.");
+             advice_to_name(dimensions));
     return dimensions;
   }
 

@@ -207,6 +207,19 @@ def test_what_does_not_fit_or_fits_twice(folder):
         assert found == {"sum_of_weights": 72.0}
 
 
+@pytest.mark.parametrize("option", ["--mask", "--weights", "--times", "--by"])
+def test_a_name_of_two_dimensions_decides_nothing(folder, option):
+    values = np.arange(9.0).reshape(3, 3)
+    line, square = np.array([0, 0, 1]), np.ones((3, 3), "i4")
+    path = named_file(folder / "in.h5", values, ["x", "x"], D=(line, ["x"]), all=(square, ["x", "x"]))
+    words = (path, "values", "--ops", "sum", "--json", "-")
+    support.fail("reduce", *words, option, "D", code=2, mentions=["0 and 1", "'x'", "D@"])
+    found = [support.run("reduce", *words, option, name).report["results"]
+             for name in ("D@0", "D@1", "all")]  # fmt: skip
+    sums = [each[-1]["sum"] if option == "--by" else each["sum"] for each in found]
+    assert sums == [6 + 7 + 8, 2 + 5 + 8, 36]
+
+
 def test_masks_of_different_dimensions_combine(folder):
     values = samples.typed("i32", SHAPE, seed=3)
     random = np.random.default_rng(9)
