@@ -213,11 +213,9 @@ std::string read_dataset(const std::string& by, std::size_t dimension, DatasetVi
       const std::uint64_t there = part.stored_shape[dimension];
       require_extent(name, labels_there, there, info.name, line.file);
       require_same_units(name, files.front(), line.file);
-      run.note(match_beside("by", named, line, part, view.match,
-                            {{dimension, 0, {0, there, 1, false}}}));
+      run.note(match_beside(named, line, part, view.match, {{dimension, 0, {0, there, 1, false}}}));
     } else if (labels_there == extent) {
-      run.note(match_beside("by", named, line, info, view.match,
-                            {{dimension, 0, selection[dimension]}}));
+      run.note(match_beside(named, line, info, view.match, {{dimension, 0, selection[dimension]}}));
     }
   };
   if (!read_texts(files, name, view, check, labels))

@@ -10,8 +10,10 @@
 #include "core/values/packing.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "io/dataset/dimensions.hpp"
+#include "io/dataset/texts.hpp"
 #include "io/files/file_names.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
+#include "pipeline/datasets/shared_dimensions.hpp"
 #include "pipeline/meaning/interpretation.hpp"
 #include "pipeline/meaning/matching.hpp"
 #include "pipeline/run/collective.hpp"
@@ -191,19 +193,24 @@ io::Dataset open_of_all(const io::DatasetInfo& info, const std::string& path,
                      });
 }
 
-/// Finds the dimension of the datasets at `path` that is the one along which a dataset's files
-/// follow one another, by its names.
-std::optional<std::size_t> joined_dimension(const io::DatasetInfo& info, const std::string& path) {
-  const auto of_dataset = io::read_dimension_names(info.file, info.name)[info.concatenated_along];
-  const auto is_joined = [&](const std::string& name) {
-    return std::ranges::find(of_dataset, name, &io::DimensionName::name) != of_dataset.end();
+/// Finds the dimension along which datasets beside another go on by their extents, where the first
+/// fits the first file's part of the other, and not all of it.
+std::optional<std::size_t> joined_by_shape(const NamedDataset& named, const io::DatasetInfo& info) {
+  io::DatasetInfo beside;
+  const auto take = [&](const io::DatasetInfo& texts) {
+    beside = texts;
+    return Selection(texts.stored_shape.size());
   };
-  const auto names = io::read_dimension_names(info.file, path);
-  if (names.size() == 1 && is_joined(path.substr(path.rfind('/') + 1))) return 0;
-  for (std::size_t d = 0; d < names.size(); ++d)
-    for (const io::DimensionName& each : names[d])
-      if (is_joined(each.name)) return d;
-  return std::nullopt;
+  if (!io::read_texts(named.file, named.dataset, take))
+    beside = io::Dataset(named.file, named.dataset).info();
+  const auto joined_in = [&](const io::DatasetInfo& dataset) -> std::optional<std::size_t> {
+    const auto shared = shared_part(named, beside, dataset, Matching::coordinates).dimensions;
+    const auto found = std::ranges::find(shared, info.concatenated_along, &SharedDimension::one);
+    return found == shared.end() ? std::nullopt : std::optional(found->other);
+  };
+  std::optional<std::size_t> in_all;
+  static_cast<void>(capture_exception([&] { in_all = joined_in(info); }));
+  return in_all ? std::nullopt : joined_in(io::Dataset(info.files.front(), info.name).info());
 }
 
 }  // namespace
@@ -241,9 +248,22 @@ std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::siz
 
 std::optional<std::size_t> joined_dimension(const NamedDataset& named,
                                             const io::DatasetInfo& info) {
-  const bool of_all =
-      !info.files.empty() && !named.names_file && io::has_dataset(named.file, named.dataset);
-  return of_all ? joined_dimension(info, named.dataset) : std::nullopt;
+  if (info.files.empty() || named.names_file || !io::has_dataset(named.file, named.dataset))
+    return std::nullopt;
+  const std::string& path = named.dataset;
+  const auto of_dataset = io::read_dimension_names(info.file, info.name)[info.concatenated_along];
+  const auto is_joined = [&](const std::string& name) {
+    return std::ranges::find(of_dataset, name, &io::DimensionName::name) != of_dataset.end();
+  };
+  const auto names = io::read_dimension_names(info.file, path);
+  if (names.size() == 1 && is_joined(path.substr(path.rfind('/') + 1))) return 0;
+  bool have_names = !of_dataset.empty();
+  for (std::size_t d = 0; d < names.size(); ++d) {
+    for (const io::DimensionName& each : names[d])
+      if (is_joined(each.name)) return d;
+    have_names &= !names[d].empty();
+  }
+  return have_names ? std::nullopt : joined_by_shape(named, info);
 }
 
 void require_same_units(const std::string& name, const std::string& first,

@@ -59,8 +59,7 @@ SharedDataset open_factors(const FactorsOption& given, const DatasetView& view) 
   if (given.are_weights && given.text.starts_with(cosine))
     return open_coordinate_of(given.text.substr(cosine.size()), info);
   const NamedDataset named = parse_dataset_name(given.name, given.text, info.file);
-  return shared_dataset(given.name, named, open_factors_beside(named, given, info), info,
-                        view.match, true);
+  return shared_dataset(named, open_factors_beside(named, given, info), info, view.match, true);
 }
 
 void require_space(const io::DatasetInfo& info, std::uint64_t factors, const std::string& option) {

@@ -30,8 +30,8 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
   run_on_root(communicator, [&] {
     const NamedDataset named = parse_dataset_name("by", option, view.info().file);
     const auto select = [&](const io::DatasetInfo& info) {
-      const SharedPart part = shared_part("by", named, info, view.info(), view.match);
-      run.note(match_beside("by", named, info, view.info(), view.match, part.dimensions));
+      const SharedPart part = shared_part(named, info, view.info(), view.match);
+      run.note(match_beside(named, info, view.info(), view.match, part.dimensions));
       labels.dimensions = shared_with_view(part, view.info());
       return part.selection;
     };
@@ -70,8 +70,7 @@ Selection nothing_of(const io::DatasetInfo& info) {
 
 SharedDataset open_beside(const std::string& name, const DatasetView& view) {
   const NamedDataset named = parse_dataset_name("by", name, view.info().file);
-  return shared_dataset("by", named, open_named_beside(named, view.info()), view.info(),
-                        view.match);
+  return shared_dataset(named, open_named_beside(named, view.info()), view.info(), view.match);
 }
 
 void require_integers(const io::DatasetInfo& info, ElementType type) {
@@ -180,7 +179,7 @@ std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& v
       const bool are_joined_texts = labels.files.empty() && joined_dimension(named, info);
       dimensions = shared_with_view(
           are_joined_texts ? SharedPart{{}, {{joined, 0, io::selection_of(info)[joined]}}}
-                           : shared_part("by", named, labels, info, view.match),
+                           : shared_part(named, labels, info, view.match),
           info);
       return nothing_of(labels);
     };

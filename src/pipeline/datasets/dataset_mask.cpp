@@ -108,8 +108,7 @@ std::vector<NamedCondition> conditions_beside(const ViewOptions& options, const 
 SharedDataset open_mask(const NamedCondition& condition, const io::DatasetInfo& masked,
                         Matching matching) {
   const NamedDataset named = parse_dataset_name(condition.option, condition.dataset, masked.file);
-  SharedDataset mask =
-      shared_dataset(condition.option, named, open_named_beside(named, masked), masked, matching);
+  SharedDataset mask = shared_dataset(named, open_named_beside(named, masked), masked, matching);
   require_space(mask.dataset.info().name, range_of(mask.dimensions, masked.shape), masked.shape);
   return mask;
 }

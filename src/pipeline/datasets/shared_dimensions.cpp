@@ -21,8 +21,13 @@ std::string text_of(std::span<const std::uint64_t> shape) {
   return text += ')';
 }
 
+/// Returns the extents of the first part of datasets that were concatenated.
+std::span<const std::uint64_t> first_shape(const io::DatasetInfo& info) {
+  return info.parts ? info.parts->infos.front().stored_shape : info.stored_shape;
+}
+
 /// Finds the dimensions of a dataset that are those of one beside it, behind leading ones that are
-/// ignored.
+/// ignored. Where both were concatenated, their first parts' extents count, as of single files.
 class DimensionFinder {
  public:
   DimensionFinder(const std::string& option, const io::DatasetInfo& beside,
@@ -30,14 +35,22 @@ class DimensionFinder {
       : option_(option),
         beside_(beside),
         dataset_(dataset),
-        shape_(beside.stored_shape),
-        other_shape_(dataset.stored_shape) {
+        shape_(beside.files.empty() ? beside.stored_shape : first_shape(beside)),
+        other_shape_(beside.files.empty() ? dataset.stored_shape : first_shape(dataset)) {
     if (shape_.empty() && beside.elements == 0)
       refuse("it has no elements",
              "Name a dataset of the same shape, or of some of its dimensions.");
   }
 
   Dimensions find(std::span<const Axis> named, Matching matching, bool prefers_name) const {
+    Dimensions found = find_in_shapes(named, matching, prefers_name);
+    if (!beside_.files.empty()) require_joined(found);
+    return found;
+  }
+
+ private:
+  Dimensions find_in_shapes(std::span<const Axis> named, Matching matching,
+                            bool prefers_name) const {
     if (!named.empty()) return those(named);
     const std::optional<Dimensions> last = last_ones();
     const bool goes_by_name = prefers_name && shape_.size() == 1;
@@ -51,7 +64,21 @@ class DimensionFinder {
     return last ? *last : only_ones();
   }
 
- private:
+  /// Requires that files have as many indices of both along the dimension that goes on.
+  void require_joined(const Dimensions& found) const {
+    const std::size_t leading = shape_.size() - found.size();
+    const auto along = std::ranges::find(found, dataset_.concatenated_along);
+    const bool alike = (beside_.parts == nullptr) == (dataset_.parts == nullptr) &&
+                       (beside_.parts == nullptr || beside_.parts->first == dataset_.parts->first);
+    if (leading + static_cast<std::size_t>(along - found.begin()) != beside_.concatenated_along ||
+        beside_.stored_shape[beside_.concatenated_along] !=
+            dataset_.stored_shape[dataset_.concatenated_along] ||
+        !alike)
+      refuse("files have different numbers of indices of both along dimension " +
+                 std::to_string(dataset_.concatenated_along),
+             "Name a dataset that has as many as '" + dataset_.name + "' in each file.");
+  }
+
   [[noreturn]] void refuse(const std::string& why, const std::string& advice) const {
     throw usage_error(
         "`" + option_ + "` '" + beside_.name + "' does not fit dataset '" + dataset_.name + "'",
@@ -188,11 +215,10 @@ class DimensionFinder {
 
 }  // namespace
 
-SharedPart shared_part(const std::string& option, const NamedDataset& named,
-                       const io::DatasetInfo& beside, const io::DatasetInfo& dataset,
-                       Matching matching, bool prefers_name) {
+SharedPart shared_part(const NamedDataset& named, const io::DatasetInfo& beside,
+                       const io::DatasetInfo& dataset, Matching matching, bool prefers_name) {
   const Dimensions found =
-      DimensionFinder(option, beside, dataset).find(named.dimensions, matching, prefers_name);
+      DimensionFinder(named.option, beside, dataset).find(named.dimensions, matching, prefers_name);
   const Selection of_dataset = io::selection_of(dataset);
   const std::size_t leading = beside.stored_shape.size() - found.size();
   SharedPart part{Selection(leading, Slice{0, 1, 1, true}), {}};
@@ -203,14 +229,14 @@ SharedPart shared_part(const std::string& option, const NamedDataset& named,
   return part;
 }
 
-std::string match_beside(const std::string& option, const NamedDataset& named,
-                         const io::DatasetInfo& beside, const io::DatasetInfo& dataset,
-                         Matching matching, const std::vector<SharedDimension>& dimensions) {
+std::string match_beside(const NamedDataset& named, const io::DatasetInfo& beside,
+                         const io::DatasetInfo& dataset, Matching matching,
+                         const std::vector<SharedDimension>& dimensions) {
   if (matching == Matching::position) return "";
   if (!named.names_file && beside.files.empty()) require_same_in(dataset.files, beside);
   Grid grid(dataset);
   Grid other(beside);
-  const std::string described = "`" + option + "` '" + beside.name + "'";
+  const std::string described = "`" + named.option + "` '" + beside.name + "'";
   const std::string note = require_match(grid, other, dimensions,
                                          described + " of '" + beside.file + "' does not fit '" +
                                              dataset.name + "' of '" + dataset.file + "'");
@@ -229,12 +255,10 @@ std::vector<std::size_t> shared_with_view(const SharedPart& part, const io::Data
   return dimensions;
 }
 
-SharedDataset shared_dataset(const std::string& option, const NamedDataset& named,
-                             io::Dataset beside, const io::DatasetInfo& dataset, Matching matching,
-                             bool prefers_name) {
-  const SharedPart part =
-      shared_part(option, named, beside.info(), dataset, matching, prefers_name);
-  beside.add_note(match_beside(option, named, beside.info(), dataset, matching, part.dimensions));
+SharedDataset shared_dataset(const NamedDataset& named, io::Dataset beside,
+                             const io::DatasetInfo& dataset, Matching matching, bool prefers_name) {
+  const SharedPart part = shared_part(named, beside.info(), dataset, matching, prefers_name);
+  beside.add_note(match_beside(named, beside.info(), dataset, matching, part.dimensions));
   beside.select(part.selection);
   return {std::move(beside), shared_with_view(part, dataset)};
 }

@@ -27,16 +27,16 @@ struct SharedPart {
 /// the same names; the last ones, if they have its extents; or those which alone do. Leading
 /// extents of 1 are ignored. `prefers_name`: one dimension goes by its name, whatever the last
 /// ones' extents are. For one rank; throws a usage Error where it doesn't fit.
-SharedPart shared_part(const std::string& option, const NamedDataset& named,
-                       const io::DatasetInfo& beside, const io::DatasetInfo& dataset,
-                       Matching matching, bool prefers_name = false);
+SharedPart shared_part(const NamedDataset& named, const io::DatasetInfo& beside,
+                       const io::DatasetInfo& dataset, Matching matching,
+                       bool prefers_name = false);
 
 /// Compares what a dataset and one beside it say of dimensions that they share. Throws an Error
 /// where they differ; returns what can't be compared, a sentence for a note, or nothing. For one
 /// rank.
-std::string match_beside(const std::string& option, const NamedDataset& named,
-                         const io::DatasetInfo& beside, const io::DatasetInfo& dataset,
-                         Matching matching, const std::vector<SharedDimension>& dimensions);
+std::string match_beside(const NamedDataset& named, const io::DatasetInfo& beside,
+                         const io::DatasetInfo& dataset, Matching matching,
+                         const std::vector<SharedDimension>& dimensions);
 
 /// A dataset beside another, of which what belongs to that is selected.
 struct SharedDataset {
@@ -46,8 +46,8 @@ struct SharedDataset {
 
 /// Selects the shared_part() of a dataset beside another, and adds a note of match_beside(). Throws
 /// as they do.
-SharedDataset shared_dataset(const std::string& option, const NamedDataset& named,
-                             io::Dataset beside, const io::DatasetInfo& dataset, Matching matching,
+SharedDataset shared_dataset(const NamedDataset& named, io::Dataset beside,
+                             const io::DatasetInfo& dataset, Matching matching,
                              bool prefers_name = false);
 
 /// Returns the dimensions of dataset.shape that a dataset beside it has.

@@ -68,7 +68,7 @@ Axis axis_of(std::string_view text) {
 NamedDataset parse_plain_name(const std::string& option, const std::string& text,
                               const std::string& file) {
   const std::size_t begin = begin_of_dataset(text);
-  NamedDataset named{begin == 0 ? file : text.substr(0, begin - separator.size()),
+  NamedDataset named{option, begin == 0 ? file : text.substr(0, begin - separator.size()),
                      text.substr(begin), begin > 0};
   if (named.file.empty() || named.dataset.empty())
     throw usage_error("bad `" + option + "` '" + text + "'", "it names no dataset",

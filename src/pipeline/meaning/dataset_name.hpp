@@ -11,6 +11,7 @@ namespace warpfold::pipeline {
 
 /// A dataset that an option names beside another.
 struct NamedDataset {
+  std::string option;  ///< the one that names it
   std::string file;
   std::string dataset;
   bool names_file = false;            ///< its file is named, too, and no other of several is meant

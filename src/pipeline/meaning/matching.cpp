@@ -331,8 +331,8 @@ void require_same_in(const std::vector<std::string>& files, const io::DatasetInf
       continue;
     throw Error("cannot take '" + first.name + "' of '" + first.file + "' for all files",
                 "that of '" + file + "' differs",
-                "Make them the same, or name one file's, such as '" + first.file +
-                    "::" + first.name + "'.");
+                "Make them the same, name one file's, such as '" + first.file + "::" + first.name +
+                    "', or name the dimensions that it has, such as '" + first.name + "@0'.");
   }
 }
 

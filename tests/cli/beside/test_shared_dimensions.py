@@ -232,3 +232,66 @@ def test_masks_of_different_dimensions_combine(folder):
         kept = np.logical_and(*(spread(mask, dimensions) != 0 for dimensions, mask in pair))
         words = ["--mask", f"m{chosen[0]}", "--where", f"m{chosen[1]} != 0"]
         expect(support.reduce(path, "values", *words, ranks=2), values, kept)
+
+
+def write_parts(folder, lengths, make):
+    """Files of `values`, and of what make(length, random) adds, none of whose dimensions have names."""
+    random, files, parts = np.random.default_rng(4), [], []
+    for number, length in enumerate(lengths):
+        others = {"values": random.integers(-99, 99, (length, 6, 7)), **make(length, random)}
+        files.append(folder / f"part{number}.h5")
+        parts.append(others)
+        with h5py.File(files[-1], "w") as file:
+            for name, data in others.items():
+                file[name] = data
+    whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return [*files, "values", "--concat", "0"], whole
+
+
+@pytest.mark.parametrize("lengths", [(3, 4, 5), (3, 4), (2, 0, 5), (0, 5), (4, 4)])
+def test_parts_without_names_follow_one_another_as_their_dataset(folder, lengths):
+    """Sums of the lengths are extents of other dimensions, too."""
+    words, whole = write_parts(folder, lengths, lambda n, random: {
+        "m": random.integers(0, 2, (n, 6, 7)), "m1": random.integers(0, 3, (n, 6)),
+        "w": random.integers(0, 9, n).astype("f8"),
+        "t": random.choice([b"a", b"bc"], n), "c": random.choice([b"x", b"y"], (n, 2)),
+    })  # fmt: skip
+    values = whole["values"]
+    expected = {
+        ("--mask", "m"): values[whole["m"] != 0].sum(),
+        ("--where", "m1 == 1"): values[whole["m1"] == 1].sum(),
+        ("--mask", "!w@0"): values[whole["w"] == 0].sum(),
+        ("--times", "w"): (values * whole["w"][:, None, None]).sum(),
+        ("--weights", "w"): (values * whole["w"][:, None, None]).sum(),
+    }
+    for (option, name), total in expected.items():
+        for ranks in (None, 3):
+            found = support.run("reduce", *words, option, name, "--ops", "sum", "--json", "-",
+                                ranks=ranks)  # fmt: skip
+            assert found.results["sum"] == total
+    whole["c"] = np.array([b"".join(row) for row in whole["c"]])
+    for name in ("m1", "t", "c"):
+        labels = whole[name]
+        found = support.run("reduce", *words, "--by", name, "--ops", "sum", "--json", "-").results
+        wanted = [values[labels == label].sum() for label in np.unique(labels)]
+        assert [each["sum"] for each in found] == wanted
+
+
+def test_parts_without_names_fit_as_those_of_one_file(folder):
+    words, whole = write_parts(folder, (6, 5), lambda n, random: {"w": np.arange(float(n))})
+    support.fail("reduce", *words, "--weights", "w", code=2, mentions=["several", "'w@0'"])
+    found = support.run("reduce", *words, "--times", "w@0", "--ops", "sum", "--json", "-").results
+    assert found["sum"] == (whole["values"] * whole["w"][:, None, None]).sum()
+    for lengths, others, code, mentions in (
+        ((3, 4), lambda n, random: {"m": np.ones((3, 6, 7))}, 2, ["different numbers of indices"]),
+        ((3, 4), lambda n, random: {"m": np.ones((7 - n, 6, 7))}, 2, ["(4, 6, 7)"]),
+        ((7, 7), lambda n, random: {"m": random.random(7)}, 1, ["differs", "'m@0'"]),
+        ((1, 1), lambda n, random: {"m": random.random(1)}, 1, ["differs", "'m@0'"]),
+    ):
+        words, whole = write_parts(folder, lengths, others)
+        support.fail("reduce", *words, "--mask", "m", code=code, mentions=mentions)
+    words, whole = write_parts(folder, (3, 4), lambda n, random: {})
+    with h5py.File(words[0], "r+") as file:
+        file["all"] = np.arange(7) % 2
+    found = support.run("reduce", *words, "--mask", "all@0", "--ops", "sum", "--json", "-").results
+    assert found["sum"] == whole["values"][1::2].sum()
