@@ -107,7 +107,8 @@ void ReduceRequest::check_output_options() const {
   const char* const needs = along_axes() || by_labels() ? "-o" : "--axis";
   const char* const advice = along_axes() || by_labels() ? output_advice : axes_advice;
   if (!along_axes())
-    require({"--every", "--complete", "--min-count", "--keepdims"}, "--axis", axes_advice);
+    require({"--every", "--complete", "--min-count", "--keepdims"}, "--axis",
+            "Name the axes with --axis.");
   if (!along_axes() && !by_labels()) require({"-o"}, needs, advice);
   if (!options.output.path.empty()) return;
   require({"--append", "--force", "--chunks", "--deflate", "--zstd", "--shuffle", "--fletcher32"},

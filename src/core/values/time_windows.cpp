@@ -59,7 +59,7 @@ WindowLength window_length(std::string_view text) {
     if (text.starts_with(name) || (name == "day" && text == "daily"))
       likely = "Did you mean " + std::string(name) + "? ";
   }
-  static const std::regex form(R"((\d{1,2}) ?hours?)");
+  static const std::regex form(R"((\d{1,2}) ?h(?:ours?)?)");
   std::smatch part;
   const std::string whole(text);
   const std::int64_t hours = std::regex_match(whole, part, form) ? std::stoll(part[1]) : 0;

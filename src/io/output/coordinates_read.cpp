@@ -191,16 +191,22 @@ class CoordinateReader {
     const auto shape = shape_of(input);
     const TypeHandle type(require(H5Dget_type(scale.get()), cannot_read_variable));
     const bool of_characters = shape.size() == 2 && is_character(type.get());
-    if (is_without_values(scale.get(), cannot_read_variable) ||
-        (shape.size() != 1 && !of_characters) || !has_indices(slice, shape.front()) ||
-        !is_number_or_text(type.get()))
+    if (is_without_values(scale.get(), cannot_read_variable)) return std::nullopt;
+    if (shape.size() > 1 && !of_characters)
+      throw Error(cannot_read_variable, "it has the name of a dimension, but several dimensions",
+                  "");
+    if (shape.empty() || !has_indices(slice, shape.front()) || !is_number_or_text(type.get()))
       return std::nullopt;
-    StoredValues values =
-        of_characters
-            ? texts_of(read_part(input, type.get(), {slice, whole(shape[1])}), cannot_read_variable)
-            : read_part(input, type.get(), {slice});
+    Selection part{slice};
+    if (of_characters) part.push_back(whole(shape[1]));
+    StoredValues values = of_characters && number
+                              ? texts_of(read_part(input, type.get(), part), cannot_read_variable)
+                              : read_part(input, type.get(), part);
     CarriedVariable variable{name, {}, std::move(values), {}};
-    if (number) variable.dimensions.emplace_back(number);
+    if (number)
+      variable.dimensions.emplace_back(number);
+    else if (of_characters)
+      variable.dimensions.emplace_back(add_dimension(length_name(shape[1]), shape[1]));
     variable.is_whole = slice == whole(shape.front());
     variable.source = std::move(scale);
     const auto added = add(std::move(variable));

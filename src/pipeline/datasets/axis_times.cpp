@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/base/text.hpp"
 #include "core/values/cf_time.hpp"
 #include "core/values/time_windows.hpp"
 #include "io/dataset/dataset_open.hpp"
@@ -113,11 +114,15 @@ std::vector<std::optional<IndexTime>> times_along(int dimension, DatasetView& vi
   const SelectedDimension selected = selected_dimension(info, dimension);
   const std::string coordinate =
       named_dimension(static_cast<std::int64_t>(selected.stored), info).coordinate;
-  if (coordinate.empty())
-    throw usage_error("cannot group by " + what,
-                      "dimension " + std::to_string(selected.stored) + " of '" + info.name +
-                          "' has no coordinate with times",
-                      "Choose an axis of times, or name a dataset of labels: './" + what + "'.");
+  const bool has_none = coordinate.empty();
+  const std::string units =
+      has_none ? "" : io::read_dataset_text(info.stored_file, coordinate).units.value_or("");
+  if (lowered(units).find("since") == std::string::npos)
+    throw usage_error(
+        "cannot group by " + what,
+        "dimension " + std::to_string(selected.stored) + " of '" + info.name +
+            "' has no coordinate with times" + (has_none ? "" : "; its units are '" + units + "'"),
+        "Choose an axis of times as the first, or name a dataset of labels: './" + what + "'.");
   auto times =
       selected.of(read_times(info, selected.stored, coordinate, what,
                              [&](const io::Dataset& line) { view.add_auxiliary(line, run); }));

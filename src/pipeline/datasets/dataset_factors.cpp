@@ -16,6 +16,7 @@
 #include "core/values/left_out_mark.hpp"
 #include "cpu/chunks/decoded_blocks.hpp"
 #include "io/dataset/dataset_text.hpp"
+#include "io/dataset/dimensions.hpp"
 #include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
@@ -29,14 +30,23 @@ namespace {
 
 constexpr std::string_view cosine = "cos:";
 
-SharedDataset open_coordinate_of(const std::string& name, const io::DatasetInfo& info) {
+/// Opens the coordinate of a dimension; none where only a dataset has the name.
+std::optional<SharedDataset> open_coordinate_of(const std::string& name, const NamedDataset& named,
+                                                const io::DatasetInfo& info) {
+  const bool is_dataset = io::has_dataset(named.file, named.dataset);
+  const auto dimensions = io::read_dimension_names(info.file, info.name);
+  const auto is_called = [&](const auto& names) {
+    return std::ranges::count(names, name, &io::DimensionName::name) > 0;
+  };
+  if (is_dataset && std::ranges::none_of(dimensions, is_called)) return std::nullopt;
   const auto [dimension, coordinate] = named_dimension(Axis(name), info);
   if (auto line = open_coordinate(info, dimension, coordinate)) {
     const Slice indices = io::selection_of(info)[dimension];
     const SharedPart part{{indices}, {{dimension, 0, indices}}};
     line->select(part.selection);
-    return {std::move(*line), shared_with_view(part, info)};
+    return SharedDataset{std::move(*line), shared_with_view(part, info)};
   }
+  if (is_dataset) return std::nullopt;
   throw usage_error("bad `weights` '" + std::string(cosine) + name + "'",
                     "dimension '" + name + "' has no coordinate for each index",
                     "Name a dimension with coordinates in degrees, or a dataset of weights.");
@@ -56,9 +66,11 @@ io::Dataset open_factors_beside(const NamedDataset& named, const FactorsOption& 
 
 SharedDataset open_factors(const FactorsOption& given, const DatasetView& view) {
   const io::DatasetInfo& info = view.info();
-  if (given.are_weights && given.text.starts_with(cosine))
-    return open_coordinate_of(given.text.substr(cosine.size()), info);
-  const NamedDataset named = parse_dataset_name(given.name, given.text, info.file);
+  const bool are_cosines = given.are_weights && given.text.starts_with(cosine);
+  const std::string name = given.text.substr(are_cosines ? cosine.size() : 0);
+  const NamedDataset named = parse_dataset_name(given.name, name, info.file);
+  if (are_cosines)
+    if (auto coordinate = open_coordinate_of(name, named, info)) return std::move(*coordinate);
   return shared_dataset(named, open_factors_beside(named, given, info), info, view.match, true);
 }
 
@@ -145,6 +157,7 @@ void take_cosines(std::vector<double>& latitudes, Angle units, const io::Dataset
   constexpr double right_angle = 1.5707964;
   for (std::size_t i = 0; i < latitudes.size(); ++i) {
     double& latitude = latitudes[i];
+    if (is_left_out_mark(latitude) && info.stored_shape.size() > 1) continue;
     if (std::fabs(latitude) <= (in_degrees ? 90.0 : right_angle)) {
       latitude = in_degrees ? cosine_of_degrees(latitude) : cosine_of_radians(latitude);
       continue;

@@ -16,6 +16,7 @@
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "io/dataset/dimensions.hpp"
+#include "io/dataset/texts.hpp"
 #include "pipeline/datasets/axis_times.hpp"
 #include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/meaning/coordinate.hpp"
@@ -50,6 +51,17 @@ std::string there_are(const std::vector<Names>& dimensions) {
                        : "it has " + io::enumerate(names, max_listed_dimensions);
 }
 
+/// Says how to use the values of a dataset that is no coordinate of one dimension; nothing where
+/// there is none of numbers.
+std::string advice_on_values(const std::string& name, const io::DatasetInfo& info) {
+  try {
+    io::Dataset(info.file, name);
+  } catch (const Error&) {
+    return "";
+  }
+  return " '" + name + "' is a dataset: `where` '" + name + " >= 30' tests its values.";
+}
+
 NamedDimension find_dimension(const std::string& name, const std::vector<Names>& dimensions,
                               const io::DatasetInfo& info) {
   std::optional<NamedDimension> found;
@@ -64,7 +76,7 @@ NamedDimension find_dimension(const std::string& name, const std::vector<Names>&
   }
   if (found) return *found;
   throw usage_error("'" + info.name + "' has no dimension '" + name + "'", there_are(dimensions),
-                    "Give one of its names, or a number.");
+                    "Give one of its names, or a number." + advice_on_values(name, info));
 }
 
 /// Turns slices whose bounds are coordinates into slices of indices.
@@ -89,6 +101,23 @@ class CoordinateSlice {
   /// Returns whether a bound is a date.
   bool by_date() const {
     return parts_.size() <= 3 && (is_date(parts_[0]) || (is_range() && is_date(parts_[1])));
+  }
+
+  /// Returns the index of a text, where the coordinates are texts.
+  std::optional<std::string> of_texts(const io::DatasetInfo& info,
+                                      const NamedDimension& found) const {
+    if (found.coordinate.empty()) return std::nullopt;
+    const auto texts = io::read_texts(info.stored_file, found.coordinate, io::selection_of);
+    if (!texts || texts->shape != std::vector{info.stored_shape[found.number]}) return std::nullopt;
+    if (is_range()) refuse("has bounds for a dimension of texts", texts_advice);
+    const auto text = std::ranges::find(texts->there, parts_[0]);
+    if (text == texts->there.end())
+      refuse("matches no coordinate; there are " + io::enumerate(texts->there, max_listed_texts),
+             texts_advice);
+    const std::optional number(static_cast<std::uint32_t>(text - texts->there.begin()));
+    if (std::ranges::count(texts->numbers, number) > 1)
+      refuse("matches several coordinates", texts_advice);
+    return std::to_string(std::ranges::find(texts->numbers, number) - texts->numbers.begin());
   }
 
   /// Returns the indices whose times are in the months, days, ... of dates, or between them.
@@ -123,7 +152,7 @@ class CoordinateSlice {
     auto line = open_coordinate(info, found.number, found.coordinate);
     if (!line || line->info().elements > most_compared_coordinates) return "";
     const std::vector<double> numbers = Coordinate(std::move(*line)).numbers();
-    if (std::string year = note_on_year(info, found, numbers); !year.empty()) return year;
+    if (std::string years = note_on_years(info, found, numbers); !years.empty()) return years;
     bool differ = false;
     for (const std::string& bound : parts_) {
       if (bound.empty()) continue;
@@ -133,27 +162,20 @@ class CoordinateSlice {
       differ |= static_cast<double>(coordinate - numbers.begin()) != number;
     }
     if (!differ) return "";
-    const std::vector<std::string> slices{named_.slice};
-    const Slice slice =
-        parse_selection(selection_, slices, {&info.stored_shape[found.number], 1}).front();
-    if (slice.count == 0) return "";
-    const double first = numbers[slice.start];
-    const double last = numbers[slice.start + slice.count - 1];
     std::string with_points;
     for (const std::string& bound : parts_)
       with_points.append(&bound == parts_.data() ? "" : ":")
           .append(bound.empty() ? "" : bound + ".");
-    const std::string are = is_range()
-                                ? "' are indices; their coordinates are " +
-                                      shortest_decimal(first) + " to " + shortest_decimal(last)
-                                : "' is an index; its coordinate is " + shortest_decimal(first);
-    return "'" + named_.name + "=" + named_.slice + are + ". Write '" + named_.name + "=" +
-           with_points + "' for coordinates.";
+    return noted_indices("coordinate", numbers,
+                         [](double each) { return shortest_decimal(each); }) +
+           "Write '" + named_.name + "=" + with_points + "' for coordinates.";
   }
 
   std::string of_indices(const io::DatasetInfo& info, const NamedDimension& found) const {
     auto line = open_coordinate(info, found.number, found.coordinate);
-    if (!line) refuse("has a coordinate for a dimension that has none for each index");
+    if (!line)
+      refuse("has a coordinate for a dimension that has none for each index",
+             coordinates_advice + advice_on_values(named_.name, info));
     Coordinate coordinate(std::move(*line));
     return is_range() ? range_of(coordinate) : index_of(coordinate);
   }
@@ -167,34 +189,54 @@ class CoordinateSlice {
 
   bool is_range() const { return parts_.size() > 1; }
 
-  static constexpr const char* coordinates_advice =
+  inline static const std::string coordinates_advice =
       "Give whole numbers for indices; give coordinates with a point or an exponent, such as '30.' "
       "or '-2.5:1e3' (bounds included).";
-  static constexpr const char* dates_advice =
-      "Give dates of times, such as '2001-03' or '2001-03-15T06:2001-04' (bounds included), or "
+  inline static const std::string dates_advice =
+      "Give dates of times, such as '2001-03' or '2001-03-15T0630:2001-04' (bounds included), or "
       "whole numbers for indices.";
 
-  [[noreturn]] void refuse(const std::string& why, const char* advice = coordinates_advice) const {
+  [[noreturn]] void refuse(const std::string& why,
+                           const std::string& advice = coordinates_advice) const {
     throw usage_error(problem(), "'" + named_.name + "=" + named_.slice + "' " + why, advice);
   }
 
-  /// Returns which time has the index that is given, where it could be meant as a year of the
-  /// times.
-  std::string note_on_year(const io::DatasetInfo& info, const NamedDimension& found,
-                           const std::vector<double>& numbers) const {
+  /// Says that the numbers are indices, and what those that are there stand for.
+  template <class Text>
+  std::string noted_indices(const std::string& what, const std::vector<double>& numbers,
+                            const Text& text) const {
+    const std::string note =
+        "'" + named_.name + "=" + named_.slice + (is_range() ? "' are indices" : "' is an index");
+    const std::uint64_t extent = numbers.size();
+    Slice slice;
+    try {
+      slice = parse_selection(selection_, std::vector{named_.slice}, {&extent, 1}).front();
+    } catch (const Error&) {
+      return note + ". ";
+    }
+    if (slice.count == 0) return note + ". ";
+    const std::string first = text(numbers[slice.start]);
+    if (!is_range()) return note + "; its " + what + " is " + first + ". ";
+    return note + "; their " + what + "s are " + first + " to " +
+           text(numbers[slice.start + (slice.count - 1) * slice.step]) + ". ";
+  }
+
+  /// Returns which times have the indices that are given, where these could be meant as years of
+  /// the times.
+  std::string note_on_years(const io::DatasetInfo& info, const NamedDimension& found,
+                            const std::vector<double>& numbers) const {
     constexpr std::size_t digits_of_year = 4;
-    const std::string& year = parts_[0];
-    if (is_range() || year.size() != digits_of_year || numbers.empty()) return "";
     const auto units = time_units(io::read_dataset_text(info.stored_file, found.coordinate));
-    const auto index = static_cast<std::size_t>(std::strtoull(year.c_str(), nullptr, 10));
-    if (!units || index >= numbers.size()) return "";
+    if (!units || numbers.empty() || (parts_[0].empty() && parts_.back().empty())) return "";
     const auto date = [&](double time) { return date_of(time, *units); };
-    if (year < date(numbers.front()).substr(0, digits_of_year) ||
-        year > date(numbers.back()).substr(0, digits_of_year))
-      return "";
-    const std::string name = "'" + named_.name + "=" + year;
-    return name + "' is an index; its time is " + date(numbers[index]) + ". Write " + name +
-           "-01:" + year + "-12' for the year.";
+    const std::string from = date(numbers.front()).substr(0, digits_of_year);
+    const std::string to = date(numbers.back()).substr(0, digits_of_year);
+    for (const std::string& year : parts_)
+      if (!year.empty() && (year.size() != digits_of_year || year < from || year > to)) return "";
+    const std::string& last = parts_.back();
+    return noted_indices("time", numbers, date) + "Write '" + named_.name + "=" +
+           (parts_[0].empty() ? "" : parts_[0] + "-01") + ":" + (last.empty() ? "" : last + "-12") +
+           "' for " + (is_range() ? "years." : "the year.");
   }
 
   std::string problem() const { return "bad selection '" + selection_ + "'"; }
@@ -224,6 +266,9 @@ class CoordinateSlice {
     return {lower.begin, upper.end};
   }
 
+  static constexpr const char* texts_advice = "Give one of these texts, or an index.";
+  static constexpr std::size_t max_listed_texts = 10;
+
   static std::string condition(std::string_view relation, const std::string& bound) {
     return std::string(relation).append(bound);
   }
@@ -237,13 +282,17 @@ class CoordinateSlice {
   }
 
   std::string index_of(Coordinate& coordinate) const {
-    const ValueFilter equal = filter({condition("==", parts_[0])}, coordinate.value_type());
+    const bool takes_nearest = parts_[0].starts_with('~');
+    const std::string number = parts_[0].substr(takes_nearest ? 1 : 0);
+    const ValueFilter equal = filter({condition("==", number)}, coordinate.value_type());
     const bool rises = coordinate.rises();
     const ElementRange found = coordinate.selected(equal);
     if (found.count > 0) return std::to_string(found.first);
     const std::uint64_t less =
-        coordinate.selected(filter({condition("<", parts_[0])}, coordinate.value_type())).count;
+        coordinate.selected(filter({condition("<", number)}, coordinate.value_type())).count;
     const std::uint64_t behind = rises ? less : coordinate.size() - less;
+    if (takes_nearest)
+      return std::to_string(coordinate.nearer(behind, std::strtod(number.c_str(), nullptr)));
     std::string neighbours;
     if (behind > 0) neighbours = coordinate_text(coordinate.at(behind - 1));
     if (behind > 0 && behind < coordinate.size()) neighbours += " and ";
@@ -369,15 +418,23 @@ NotedSelection make_selection(const std::string& text, const io::DatasetInfo& in
       throw usage_error("bad selection '" + text + "'", "'" + each.name + "' is selected twice",
                         "Name each dimension once.");
     const CoordinateSlice slice(text, each);
-    const bool by_indices = !slice.by_date() && !slice.by_coordinate();
-    if (by_indices && note.empty()) note = note_on_indices(slice, info, found);
-    slices[d] = by_indices        ? each.slice
-                : slice.by_date() ? slice.of_dates(info, found)
-                                  : slice.of_indices(info, found);
+    if (!slice.by_date() && !slice.by_coordinate()) {
+      slices[d] = each.slice;
+      if (note.empty()) note = note_on_indices(slice, info, found);
+    } else if (auto index = slice.of_texts(info, found)) {
+      slices[d] = *std::move(index);
+    } else {
+      slices[d] = slice.by_date() ? slice.of_dates(info, found) : slice.of_indices(info, found);
+    }
   }
   for (std::string& slice : slices)
     if (slice.empty()) slice.push_back(':');
-  return {parse_selection(text, slices, info.stored_shape), note};
+  try {
+    return {parse_selection(text, slices, info.stored_shape), note};
+  } catch (const Error& error) {
+    if (note.empty()) throw;
+    throw usage_error(error.problem(), error.why(), note);
+  }
 }
 
 }  // namespace warpfold::pipeline

@@ -1,6 +1,7 @@
 #include "pipeline/meaning/coordinate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "core/values/byte_order.hpp"
 #include "core/values/ordered_key.hpp"
 #include "core/values/time_windows.hpp"
+#include "core/values/value_element.hpp"
 #include "pipeline/meaning/interpretation.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -83,6 +85,15 @@ bool Coordinate::rises() {
     previous = key;
   });
   return rises;
+}
+
+std::uint64_t Coordinate::nearer(std::uint64_t behind, double number) {
+  const auto distance = [&](std::uint64_t index) {
+    return std::fabs(element_of<double>(at(index)) - number);
+  };
+  const bool is_before =
+      behind > 0 && (behind == size() || distance(behind - 1) < distance(behind));
+  return is_before ? behind - 1 : behind;
 }
 
 ElementRange Coordinate::selected(const ValueFilter& filter) {

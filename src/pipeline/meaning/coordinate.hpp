@@ -34,6 +34,10 @@ class Coordinate {
   /// neither throughout.
   bool rises();
 
+  /// Returns an index, or that before it if its value is nearer to a number. `behind` may be 0 or
+  /// size().
+  std::uint64_t nearer(std::uint64_t behind, double number);
+
   /// Returns the indices of the values that a filter of value_type() selects, a range of them.
   ElementRange selected(const ValueFilter& filter);
 

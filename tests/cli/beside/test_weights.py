@@ -480,3 +480,25 @@ def test_what_is_no_latitude_has_no_cosine(folder, values, attributes, words):
     outcome = cosines_of(folder, values, **attributes)
     assert outcome.code in (1, 2) and len(outcome.errors) == 1
     assert words in outcome.errors[0] and "lat" in outcome.errors[0]
+
+
+@pytest.mark.parametrize("name", ["lat", "g/lat"])
+def test_latitudes_of_several_dimensions(folder, name):
+    """The dimension y has another name than its latitudes, or the same (`lat(lat, x)`)."""
+    path, random = folder / "in.nc", np.random.default_rng(3)
+    values = random.integers(-9, 9, (3, 4, 5)).astype("f8")
+    latitudes = random.choice([0.0, 60.0, -60.0, 90.0, -90.0, -1e9], (4, 5))
+    latitudes[0, :2] = 0.0, -1e9
+    with h5py.File(path, "w") as file:
+        file["v"] = values
+        file[name] = latitudes
+        file[name].attrs.update({"units": "degrees_north", "_FillValue": -1e9})
+        file["v"].dims[1].label = name.rpartition("/")[2]
+        if name == "lat":
+            file["lat"].make_scale("lat")
+            file["v"].dims[1].attach_scale(file["lat"])
+    weights = np.select([latitudes == 0, abs(latitudes) == 60], [1.0, 0.5], 0.0)
+    for cosine in (f"cos:{name}", f"cos:{path}::{name}"):
+        found = support.run("reduce", path, "v", "--weights", cosine, "--ops", "sum,sum_of_weights",
+                            "--json", "-").results  # fmt: skip
+        assert found == {"sum": (values * weights).sum(), "sum_of_weights": 3 * weights.sum()}

@@ -1,5 +1,7 @@
 """Selections by dates, and dates that `info` shows, beside cftime."""
 
+from fractions import Fraction
+
 import cftime
 import h5py
 import numpy as np
@@ -85,11 +87,14 @@ def test_falling_times(tmp_path):
     ("time=2001-03:2001-02", "begins with the later date"),
     ("time=5:2001-02", "mixes an index with a date"),
     ("time=2001-02:3.5", "'3.5' is not a date"),
+    ("time=2001-02-03T12:30", "such as '2001-03' or '2001-03-15T0630:2001-04'"),
+    ("time=2001", "Write 'time=2001-01:2001-12' for the year."),
+    ("lat=30", "Write 'lat=30.' for coordinates."),
     ("lat=2001-03", "cannot determine the times of '/lat'"),
 ])  # fmt: skip
 def test_errors(tmp_path, selection, why):
     write(tmp_path / "in.nc", np.arange(90.0), "days since 2001-01-01", "noleap")
-    code = 1 if selection.startswith("lat") else 2
+    code = 1 if selection == "lat=2001-03" else 2
     support.fail("reduce", tmp_path / "in.nc", "x", "--select", selection, code=code, mentions=[why])
 
 
@@ -117,6 +122,10 @@ def test_info_shows_dates(tmp_path):
     ("lat=30:", "'lat=30:' are indices; their coordinates are 75 to -90. Write 'lat=30.:'"),
     ("lat=100:200", ""),
     ("lat=0:100", ""),
+    ("lat=60:45", "'lat=60:45' are indices. Write 'lat=60.:45.' for coordinates."),
+    ("time=2001:2001", "'time=2001:2001' are indices. Write 'time=2001-01:2001-12' for years."),
+    ("time=2001:", "'time=2001:' are indices. Write 'time=2001-01:' for years."),
+    ("time=2001:2002", ""),
     ("lat=30:60:2", ""),
     ("lat=30.:60.", ""),
     ("lat=:", ""),
@@ -128,3 +137,15 @@ def test_notes_on_indices(tmp_path, selection, reported):
     write(tmp_path / "in.nc", np.arange(70.0), "days since 2001-01-01", "noleap", lat)
     _, outcome = selected(tmp_path / "in.nc", "x", "--select", selection)
     assert reported in outcome.stderr if reported else "note" not in outcome.stderr
+
+
+@pytest.mark.parametrize("lat", [(60.0, 30.5, 0.0), (-2.0, 7.0, 7.5, 2.0**53), (5.0,)])
+def test_nearest_coordinates(tmp_path, lat):
+    """Of two that are as near, that of the higher index, as pandas takes it."""
+    write(tmp_path / "in.nc", [0.0, 1.0], "days since 2001-01-01", "noleap", lat)
+    for number in (60, 59.9, 45.3, 45.25, 45.2, 15.25, -1e300, 1e300, 2.5, 7.25, 7.2, -0.0):
+        nearest = max(range(len(lat)), key=lambda i: (-abs(Fraction(lat[i]) - Fraction(number)), i))
+        found, _ = selected(tmp_path / "in.nc", "x", "--select", f"time=0, lat=~{number}", ops="sum")
+        assert found == [nearest]
+    support.fail("reduce", tmp_path / "in.nc", "x", "--select", "lat=~north", code=2,
+                 mentions=["neither indices nor coordinates"])  # fmt: skip

@@ -1,6 +1,7 @@
 """Dimension scales, which references lead to."""
 
 import netCDF4
+import numpy as np
 
 import support
 
@@ -46,3 +47,20 @@ def test_names_of_scales_in_groups_and_without_values(folder):
         with netCDF4.Dataset(folder / "o.nc") as file:
             assert set(file["g/v"][...].flat) == {count}
             assert file["g/v"].dimensions == tuple(n for n in ("x", "bare", "y") if n != name)
+
+
+def test_coordinates_of_several_dimensions_with_the_name_of_one(folder):
+    path, out = folder / "in.nc", folder / "o.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        for name, extent in {"time": 2, "lat": 3, "lon": 4}.items():
+            file.createDimension(name, extent)
+        file.createVariable("lat", "f8", ("lat", "lon"))[:] = np.arange(12).reshape(3, 4)
+        file.createVariable("v", "f8", ("time", "lat", "lon"))[:] = np.arange(24).reshape(2, 3, 4)
+    for axis, is_there in (("time", True), ("lat", False), ("lon", True)):
+        outcome = support.run("reduce", path, "v", "--axis", axis, "-o", out, "--force")
+        assert ("outputs lack the coordinate 'lat'" in outcome.stderr) == is_there
+        with netCDF4.Dataset(out) as file:
+            assert set(file.variables) == {"v"}
+    found = support.run("reduce", path, "v", "--where", "lat > 4", "--ops", "sum", "--json", "-")
+    assert found.results == {"sum": sum(i for i in range(24) if i % 12 > 4)}
+    support.fail("reduce", path, "v", "--select", "lat=4.:9.", code=2, mentions=["--where 'lat >= 30'"])

@@ -105,3 +105,30 @@ def test_outputs_of_the_same_labels_share_them(tmp_path):
     with netCDF4.Dataset(out) as file:
         assert set(file.variables) == {"name", "v", "w"}
         assert file["v"][:].tolist() == [[2, 3], [4, 6]]
+
+
+@pytest.mark.parametrize("as_characters", [True, False])
+def test_select_an_index(tmp_path, as_characters):
+    texts = ["bern", "2001-03", "ulm", "ulm", "7", ""]
+    path = write_texts(tmp_path / "in.nc", texts, length=7)
+    if not as_characters:
+        with netCDF4.Dataset(path, "w") as file:
+            file.createDimension("name", len(texts))
+            file.createDimension("x", 2)
+            file.createVariable("name", str, ("name",))[:] = np.array(texts, object)
+            file.createVariable("v", "f4", ("name", "x"))[:] = np.arange(12).reshape(6, 2)
+    for text, index in (("bern", 0), ("2001-03", 1), ("4", 4), ("-1", 5)):
+        found = support.run("reduce", path, "v", "--select", f"name={text}, x=1", "--ops", "sum", "--json", "-")
+        assert found.results == {"sum": 2 * index + 1}
+    for text, mentions in (
+        ("ulm", ["several"]), ("Bern", ["there are '2001-03', '7', 'bern', 'ulm'"]),
+        ("bern:ulm", ["bounds"]), ("~bern", ["there are"]),
+    ):  # fmt: skip
+        support.fail("reduce", path, "v", "--select", f"name={text}", code=2, mentions=mentions)
+    out = tmp_path / "out.nc"
+    support.run("reduce", path, "v", "--select", "name=bern", "--axis", "x", "-o", out)
+    with netCDF4.Dataset(out) as file:
+        assert "name" in file["v"].coordinates.split()
+        text = file["name"][...]
+        assert (b"".join(text[:4]).decode() if as_characters else text) == "bern"
+        assert file["name"].shape == ((7,) if as_characters else ())

@@ -25,6 +25,9 @@ def path(folder):
     (["--axis", "time", "--every", "monthly"], 2, ["bad --every 'monthly'", "Did you mean month?"]),
     (["--axis", "time", "--every", "years"], 2, ["Did you mean year?", "N hours"]),
     (["--axis", "time", "--every", "daily"], 2, ["Did you mean day?"]),
+    (["--axis", "lat,time", "--every", "month"], 2, ["dimension 1", "an axis of times as the first"]),
+    (["--axis", "lat,time", "--by", "month"], 2, ["an axis of times as the first"]),
+    (["--min-count", "5"], 2, ["Name the axes with --axis."]),
     (["--weights", "coslat"], 1, ["'coslat'", "no such dataset", "'cos:DIMENSION'"]),
     (["--weights", "cos(lat)"], 1, ["'cos:DIMENSION'"])])  # fmt: skip
 def test_likely_meanings(path, words, code, mentions):
@@ -47,5 +50,8 @@ def test_a_year_may_be_an_index(folder, path):
     assert "Write 'time=2003-01:2003-12' for the year." in outcome.stderr
     whole = support.run("reduce", path, "x", "--select", "time=2003-01:2003-12", "--json", "-", "--ops", "count")
     assert whole.results == {"count": 365}
-    for selection in ("time=1999", "time=2009", "time=2003:2005", "time=-2003"):
+    part = support.run("reduce", path, "x", "--select", "time=2003:2005", "--json", "-", "--ops", "sum")
+    assert part.results == {"sum": 2003 + 2004}
+    assert "times are 2005-06-26 to 2005-06-27. Write 'time=2003-01:2005-12' for years." in part.stderr
+    for selection in ("time=1999", "time=2009", "time=2003:2900", "time=-2003"):
         assert "for the year" not in support.run("reduce", path, "x", "--select", selection).stderr
