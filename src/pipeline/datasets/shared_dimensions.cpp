@@ -58,7 +58,7 @@ class DimensionFinder {
     if (shape_.empty() || other_shape_.empty()) return last ? *last : only_ones();
     const Grid grid(dataset_);
     const Grid of_beside(beside_);
-    if (last && !goes_by_name && have_no_other_names(grid, of_beside, *last))
+    if (last && !goes_by_name && have_same_names(grid, of_beside, *last))
       return without_twins(grid, of_beside, *last);
     if (const auto same = same_names(grid, of_beside)) return without_twins(grid, of_beside, *same);
     return last ? *last : only_ones();
@@ -132,14 +132,11 @@ class DimensionFinder {
     });
   }
 
-  /// Returns whether each of the last dimensions has the same name on both sides, or none on one.
-  bool have_no_other_names(const Grid& grid, const Grid& of_beside, const Dimensions& last) const {
+  /// Returns whether each of the last dimensions has the same name on both sides.
+  bool have_same_names(const Grid& grid, const Grid& of_beside, const Dimensions& last) const {
     const std::size_t leading = shape_.size() - last.size();
-    for (std::size_t d = 0; d < last.size(); ++d) {
-      const Names names = grid.names(last[d]);
-      const Names of_other = names_of(of_beside, leading + d);
-      if (!names.empty() && !of_other.empty() && !is_called(names, of_other)) return false;
-    }
+    for (std::size_t d = 0; d < last.size(); ++d)
+      if (!is_called(grid.names(last[d]), names_of(of_beside, leading + d))) return false;
     return true;
   }
 

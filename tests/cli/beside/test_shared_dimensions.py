@@ -234,6 +234,22 @@ def test_masks_of_different_dimensions_combine(folder):
         expect(support.reduce(path, "values", *words, ranks=2), values, kept)
 
 
+def test_a_dimension_goes_by_its_name_before_an_unnamed_one_of_its_extent(folder):
+    path, values = folder / "in.h5", np.arange(16.0).reshape(4, 4)
+    with h5py.File(path, "w") as file:
+        file["values"] = values
+        file["time"] = [1.0, 0, 0, 0]
+        file["time"].make_scale("time")
+        file["m"] = [1, 0, 0, 0]
+        for name in ("values", "m"):
+            file[name].dims[0].attach_scale(file["time"])
+    for words in (["--mask", "m"], ["--where", "time > 0"], ["--times", "m"], ["--weights", "time"]):
+        found = support.run("reduce", path, "values", *words, "--ops", "sum", "--json", "-").results
+        assert found["sum"] == values[0].sum()
+    found = support.run("reduce", path, "values", "--by", "m", "--ops", "sum", "--json", "-").results
+    assert [each["sum"] for each in found] == [values[1:].sum(), values[0].sum()]
+
+
 def write_parts(folder, lengths, make):
     """Files of `values`, and of what make(length, random) adds, none of whose dimensions have names."""
     random, files, parts = np.random.default_rng(4), [], []
