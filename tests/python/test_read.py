@@ -164,8 +164,18 @@ def test_dates(tmp_path):
         file["time"].attrs["units"] = "days since 2001-01-01"
         file["x"] = np.arange(180, dtype="f4").reshape(90, 2)
         file["x"].dims[0].attach_scale(file["time"])
-    read = warpfold.read(name, "x", select="time=2001-02")
-    assert same(read, np.arange(180, dtype="f4").reshape(90, 2)[31:59])
+    values = np.arange(180, dtype="f4").reshape(90, 2)
+    assert same(warpfold.read(name, "x", select="time=2001-02"), values[31:59])
+    for part, expected in (
+        ("2001-02", values[31:59]),
+        (np.datetime64("2001-02"), values[31:59]),
+        (slice("2001-02", "2001-03-02", 2), values[31:61:2]),
+        (slice(3.0, 7.5), values[3:8]),
+        (np.float64(3), values[3]),
+        (slice(None, 5), values[:5]),
+        (-2, values[-2]),
+    ):
+        assert same(warpfold.read(name, "x", select={"time": part}), expected)
 
 
 def test_what_is_too_large_is_refused_before_it_is_read(tmp_path):

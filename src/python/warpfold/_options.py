@@ -254,6 +254,8 @@ def is_one(ops: Any) -> bool:
 
 def _text(name: str, value: Any) -> str:
     if name == "select" and not isinstance(value, str):
+        if isinstance(value, Mapping):
+            return ", ".join(f"{name}={_slice_text(part)}" for name, part in value.items())
         parts = value if isinstance(value, tuple) else (value,)
         return ", ".join(_slice_text(part) for part in parts)
     if isinstance(value, str):
