@@ -25,6 +25,7 @@ constexpr std::pair<std::string_view, std::string_view> words_of_members[] = {
     {"deflate_level", "--deflate level"},
     {"device_memory_bytes", "--device-memory"},
     {"edges", "--bins edges"},
+    {"keep_dimensions", "--keepdims"},
     {"on_device", "--device"},
     {"operation", "--op"},
     {"quantile_memory_bytes", "--quantile-memory"},

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -60,10 +61,10 @@ void HistogramRequest::take_bins(const std::string& text) {
 }
 
 void HistogramRequest::take_range(const std::string& text) {
-  const std::vector<double> ends = parse_reals("--range", text);
-  if (ends.size() != 2)
+  if (std::ranges::count(text, ',') != 1)
     throw usage_error("bad --range '" + text + "'", "it does not have two ends",
                       "Give two numbers: --range 0,100.");
+  const std::vector<double> ends = parse_reals("--range", text);
   options.range.emplace(ends[0], ends[1]);
 }
 

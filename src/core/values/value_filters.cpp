@@ -270,7 +270,8 @@ std::string no_number(std::string_view text, const std::string& otherwise) {
 [[noreturn]] void throw_bad_condition(std::string_view text, const std::string& why) {
   throw usage_error("bad condition " + quoted(text), why,
                     "Give one of <, <=, >, >=, ==, != and a number or nan, such as '>=1e3' or "
-                    "'!=nan', or one of finite, inf, nan.");
+                    "'!=nan', or one of finite, inf, nan; the name of another dataset may come "
+                    "before it.");
 }
 
 /// A comparison is a relation and what follows it.

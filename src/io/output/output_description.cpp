@@ -191,13 +191,14 @@ std::vector<ReportedCoordinate> coordinates_of(const OutputSpec& spec) {
   note_lacks(spec, coordinates);
   std::vector<ReportedCoordinate> reported(spec.shape.size());
   for (std::size_t d = 0; d < reported.size(); ++d) {
-    reported[d].name = d < left.size() && !names[left[d]].empty() ? names[left[d]].front().name
-                                                                  : "dim_" + std::to_string(d);
+    const std::size_t dimension = d < left.size() ? left[d] : d;
+    reported[d].name = d < left.size() && !names[dimension].empty()
+                           ? names[dimension].front().name
+                           : "dim_" + std::to_string(dimension);
     if (d >= coordinates.of_outputs.size() || coordinates.of_outputs[d].empty()) continue;
-    const NamedDimension& dimension = coordinates.dimensions[coordinates.of_outputs[d].front()];
-    if (!dimension.name.starts_with(phony_name)) reported[d].name = dimension.name;
-    if (dimension.variable)
-      report_variable(coordinates.variables[*dimension.variable], reported[d]);
+    const NamedDimension& found = coordinates.dimensions[coordinates.of_outputs[d].front()];
+    if (!found.name.starts_with(phony_name)) reported[d].name = found.name;
+    if (found.variable) report_variable(coordinates.variables[*found.variable], reported[d]);
   }
   return reported;
 }

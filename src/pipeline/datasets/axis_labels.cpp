@@ -77,7 +77,8 @@ void require_line(const io::DatasetInfo& info) {
   if (dimensions != 1)
     throw usage_error("cannot group by '" + info.name + "'",
                       "it has " + std::to_string(dimensions) + " dimensions, not one",
-                      "Name a dataset with an element for each index along the first axis.");
+                      "Name a dataset with an element for each index along the first axis, or "
+                      "also all other dimensions of this one as axes.");
 }
 
 /// Requires that the dimension after '@', if one is named, is that of the groups.

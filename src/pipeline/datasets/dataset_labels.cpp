@@ -193,7 +193,9 @@ std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& v
       throw usage_error("`by` '" + named.dataset + "' has " + std::to_string(dimensions.size()) +
                             " dimensions of '" + info.name + "'",
                         "quantiles, `weights` and `times` need labels of one dimension",
-                        "Omit them, or name labels of one dimension with `by`.");
+                        "Omit them, name labels of one dimension with `by`, or take one label at a "
+                        "time with `mask` '" +
+                            named.dataset + " == 1'.");
     first = dimensions.front();
   });
   first = mpi::broadcast(first, run.communicator);

@@ -128,14 +128,15 @@ void describe_file(LabelReduction& work, const std::vector<std::uint64_t>& shape
 }
 
 void require_labels_alone(const ReduceOptions& options) {
-  const auto refuse = [](const std::string& option) {
-    throw usage_error("`" + option + "` does not support `by` of labels along several axes", "",
-                      "Omit one of them, or name labels along one axis.");
+  const auto refuse = [&](const std::string& what) {
+    throw usage_error(
+        "`by` of labels along several axes does not support " + what, "",
+        "Omit one of them, or take one label at a time with `mask` '" + options.by + " == 1'.");
   };
   if (!options.quantiles.empty()) refuse("quantiles");
-  if (!options.weights.empty()) refuse("weights");
-  if (!options.times.empty()) refuse("times");
-  if (options.keep_dimensions) refuse("keep_dimensions");
+  if (!options.weights.empty()) refuse("`weights`");
+  if (!options.times.empty()) refuse("`times`");
+  if (options.keep_dimensions) refuse("`keep_dimensions`");
 }
 
 }  // namespace

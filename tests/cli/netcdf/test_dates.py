@@ -141,7 +141,7 @@ def test_notes_on_indices(tmp_path, selection, reported):
 
 @pytest.mark.parametrize("lat", [(60.0, 30.5, 0.0), (-2.0, 7.0, 7.5, 2.0**53), (5.0,)])
 def test_nearest_coordinates(tmp_path, lat):
-    """Of two that are as near, that of the higher index, as pandas takes it."""
+    """pandas, too, takes the higher index of two that are as near."""
     write(tmp_path / "in.nc", [0.0, 1.0], "days since 2001-01-01", "noleap", lat)
     for number in (60, 59.9, 45.3, 45.25, 45.2, 15.25, -1e300, 1e300, 2.5, 7.25, 7.2, -0.0):
         nearest = max(range(len(lat)), key=lambda i: (-abs(Fraction(lat[i]) - Fraction(number)), i))

@@ -128,11 +128,11 @@ def test_floats_are_printed_as_the_shortest_of_their_type(tmp_path):
     outcome = support.run("reduce", tmp_path / "in.h5", "values", "--axis", 0, "--ops", "max", "--json",
                           tmp_path / "out.json")  # fmt: skip
     assert [line.split() for line in outcome.stdout.splitlines()[1:]] == [
-        ["dim_0", "max"], ["0", "3.3"], ["1", "2.7"],
+        ["dim_1", "max"], ["0", "3.3"], ["1", "2.7"],
     ]  # fmt: skip
     found = support.parsed((tmp_path / "out.json").read_text())["results"]
     assert found["datasets"]["max"]["values"] == values.max(0).tolist()
-    assert found["coordinates"] == [{"name": "dim_0"}]
+    assert found["coordinates"] == [{"name": "dim_1"}]
 
 
 def test_dimensions_have_their_labels_and_no_coordinates(path):
