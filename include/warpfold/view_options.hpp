@@ -24,8 +24,8 @@ struct ViewOptions {
 
   /// A hyperslab in the notation of NumPy's basic indexing, with positive steps: "10:20, ::2, -1",
   /// "..., 0". Or by names of dimensions, "time=10:20, lat=-30.0:30.0": whole numbers are indices,
-  /// others coordinates with both bounds included. Or by dates: "time=2001-03",
-  /// "time=2001-03-15T06:2001-04". Empty: everything.
+  /// others coordinates with both bounds included, and "lat=~46.2" the nearest one. Or by dates,
+  /// "time=2001-03", "time=2001-03-15T06:2001-04", or by a text, "station=ulm". Empty: everything.
   std::string select;
 
   /// Conditions that the values must satisfy, all of them: ">0", "<=1e3", "==3", "!=nan", "finite",

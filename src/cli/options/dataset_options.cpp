@@ -67,7 +67,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
   add_option(command, "--select", "SLICE,...",
              "Select a part of the dataset: '10:20, ::2'. The notation is NumPy's. Or by "
              "names, 'time=2:5, lat=-30.:30.': whole numbers are indices, numbers with a point "
-             "coordinates. Or by dates, 'time=2001-03'",
+             "coordinates, '~46.2' the nearest one. Or by dates, 'time=2001-03', or by a text, "
+             "'station=ulm'",
              [&options](const std::string& text) {
                if (text.empty())
                  throw usage_error("bad --select ''", "it selects nothing", "Try ':'.");
