@@ -54,7 +54,8 @@ class DimensionFinder {
     if (!named.empty()) return those(named);
     const std::optional<Dimensions> last = last_ones();
     const bool goes_by_name = prefers_name && shape_.size() == 1;
-    if (last && matching == Matching::position && !goes_by_name) return *last;
+    const bool by_position = matching == Matching::position && beside_.files.empty();
+    if (last && by_position && !goes_by_name) return *last;
     if (shape_.empty() || other_shape_.empty()) return last ? *last : only_ones();
     const Grid grid(dataset_);
     const Grid of_beside(beside_);

@@ -311,3 +311,19 @@ def test_parts_without_names_fit_as_those_of_one_file(folder):
         file["all"] = np.arange(7) % 2
     found = support.run("reduce", *words, "--mask", "all@0", "--ops", "sum", "--json", "-").results
     assert found["sum"] == whole["values"][1::2].sum()
+
+
+def test_parts_go_by_names_also_where_positions_match(folder):
+    files, values, masks = [folder / "0.h5", folder / "1.h5"], [], []
+    for path, length in zip(files, (4, 3)):
+        values.append(np.arange(length * 4.0).reshape(length, 4))
+        masks.append(np.arange(length) % 2)
+        with h5py.File(path, "w") as file:
+            file["values"], file["m"], file["time"] = values[-1], masks[-1], np.arange(length)
+            file["time"].make_scale("time")
+            for name in ("values", "m"):
+                file[name].dims[0].attach_scale(file["time"])
+    for match in ("position", "coordinates"):
+        found = support.run("reduce", *files, "values", "--concat", "time", "--mask", "m", "--match",
+                            match, "--ops", "sum", "--json", "-").results  # fmt: skip
+        assert found["sum"] == np.concatenate(values)[np.concatenate(masks) != 0].sum()
