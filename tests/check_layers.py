@@ -21,7 +21,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 # The library of a header in angle brackets, by its name. A C++ standard header has no dot.
 LIBRARY_HEADERS = [
     (r"hdf5(_hl)?\.h|H5\w*\.h", "HDF5"),
-    (r"(libdeflate|libaec|blosc|blosc2|b2nd|lz4|zstd)\.h", "compressors"),
+    (r"(libdeflate|libaec|blosc|blosc2|b2nd|lz4|zstd(_errors)?)\.h", "compressors"),
     (r"mpi(-ext)?\.h", "MPI"),
     (r"hwloc(/.*|\.h)", "hwloc"),
     (r"(cuda|cub|thrust|cooperative_groups|nv)/.*", "CUDA"),

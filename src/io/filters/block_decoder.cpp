@@ -8,6 +8,7 @@
 #endif
 #ifdef WARPFOLD_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 
 #include <algorithm>
@@ -92,6 +93,8 @@ class ZstdDecoder : public BlockDecoder {
   std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) override {
     const std::size_t made =
         ZSTD_decompressDCtx(context_.get(), out.data(), out.size(), stored.data(), stored.size());
+    if (ZSTD_getErrorCode(made) == ZSTD_error_dstSize_tooSmall)
+      throw TooLong{"its zstd stream is longer than the chunk"};
     if (ZSTD_isError(made) != 0) throw DamagedBytes{"its zstd stream is damaged"};
     return made;
   }
@@ -136,7 +139,7 @@ class BloscDecoder : public BlockDecoder {
     if (stored_bytes > stored.size() ||
         blosc_cbuffer_validate(stored.data(), stored_bytes, &bytes) != 0)
       throw DamagedBytes{damaged};
-    if (bytes > out.size()) throw DamagedBytes{"its blosc stream is longer than the chunk"};
+    if (bytes > out.size()) throw TooLong{"its blosc stream is longer than the chunk"};
     constexpr int threads = 1;
     const int made = blosc_decompress_ctx(stored.data(), out.data(), bytes, threads);
     if (made < 0 || static_cast<std::size_t>(made) != bytes) throw DamagedBytes{damaged};
@@ -172,7 +175,7 @@ class LzfDecoder : public BlockDecoder {
   }
 
   static std::size_t literals(std::span<const std::byte> bytes, std::span<std::byte> out) {
-    if (bytes.size() > out.size()) throw DamagedBytes{"its LZF stream is damaged"};
+    if (bytes.size() > out.size()) throw TooLong{"its LZF stream is longer than the chunk"};
     std::memcpy(out.data(), bytes.data(), bytes.size());
     return bytes.size();
   }
@@ -185,8 +188,8 @@ class LzfDecoder : public BlockDecoder {
     count += 2;
     const std::size_t distance =
         ((control & 31U) << 8 | std::to_integer<unsigned>(take(stored, 1)[0])) + 1;
-    if (distance > made || count > out.size() - made)
-      throw DamagedBytes{"its LZF stream is damaged"};
+    if (distance > made) throw DamagedBytes{"its LZF stream is damaged"};
+    if (count > out.size() - made) throw TooLong{"its LZF stream is longer than the chunk"};
     std::byte* const target = out.data() + made;
     const std::byte* const source = target - distance;
     if (distance >= count)

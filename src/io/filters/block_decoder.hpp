@@ -14,8 +14,8 @@ class BlockDecoder {
  public:
   virtual ~BlockDecoder() = default;
 
-  /// Returns the bytes made, at the start of `out`. Throws DamagedBytes, also where `out` can't
-  /// hold them.
+  /// Returns the bytes made, at the start of `out`. Throws DamagedBytes; where `out` can't hold
+  /// them, TooLong, as far as the format distinguishes these.
   virtual std::size_t decode(std::span<const std::byte> stored, std::span<std::byte> out) = 0;
 };
 

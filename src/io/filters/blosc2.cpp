@@ -39,7 +39,7 @@ class OnlyChunk {
   OnlyChunk& operator=(const OnlyChunk&) = delete;
 
   /// Returns its decompressed size in bytes. The library allocates several times as much, so more
-  /// than `most` throws DamagedBytes.
+  /// than `most` throws TooLong.
   std::size_t bytes(std::size_t most) const {
     std::int32_t bytes = 0;
     std::int32_t block_bytes = 0;
@@ -48,8 +48,9 @@ class OnlyChunk {
       throw DamagedBytes{damaged};
     const unsigned codec = stored_[BLOSC2_CHUNK_FLAGS] >> 5;
     if (codec == BLOSC_UDCODEC_FORMAT) throw DamagedBytes{"its blosc2 codec is a plugin"};
-    if (static_cast<std::size_t>(bytes) > most || block_bytes > bytes)
-      throw DamagedBytes{"its blosc2 frame is longer than the chunk"};
+    if (block_bytes > bytes) throw DamagedBytes{damaged};
+    if (static_cast<std::size_t>(bytes) > most)
+      throw TooLong{"its blosc2 frame is longer than the chunk"};
     return static_cast<std::size_t>(bytes);
   }
 
@@ -77,7 +78,7 @@ std::size_t bytes_of(const b2nd_array_t& array, std::size_t most) {
   for (int d = 0; d < array.ndim; ++d) {
     const auto extent = static_cast<std::uint64_t>(array.shape[d]);
     if (array.shape[d] <= 0 || extent > most / bytes)
-      throw DamagedBytes{"its blosc2 array is longer than the chunk"};
+      throw TooLong{"its blosc2 array is longer than the chunk"};
     bytes *= extent;
   }
   return bytes;

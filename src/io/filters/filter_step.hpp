@@ -15,13 +15,16 @@ struct DamagedBytes {
   std::string why;
 };
 
+/// Thrown for a stream that more memory might hold.
+struct TooLong : DamagedBytes {};
+
 /// Undoes one filter of a dataset.
 class FilterStep {
  public:
   virtual ~FilterStep() = default;
 
   /// Returns the bytes that the filter was given: at the start of `out`, or a part of `stored`.
-  /// Throws DamagedBytes, also where `out` can't hold them.
+  /// Throws DamagedBytes; where `out` can't hold a stream of one block, TooLong.
   virtual std::span<const std::byte> undo(std::span<const std::byte> stored,
                                           std::span<std::byte> out) = 0;
 };

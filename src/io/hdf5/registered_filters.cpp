@@ -85,7 +85,7 @@ std::size_t undo(const Filter& filter, const LibraryBuffer& buffer) {
   for (std::uint64_t room = std::max<std::uint64_t>(4 * buffer.stored_bytes, 1 << 16);; room *= 4) {
     try {
       return undo_into(std::min(room, max_decoded_bytes), *step, buffer);
-    } catch (const DamagedBytes&) {
+    } catch (const TooLong&) {
       if (room >= max_decoded_bytes) throw;
     }
   }

@@ -65,7 +65,7 @@ def chunked(path, filters=(), stored=None, shape=(1000,), chunks=(250,)):
 
 
 SZIP, SCALE_OFFSET, BLOSC, BLOSC2 = 4, 6, 32001, 32026
-DEFLATE, SHUFFLE, FLETCHER32, LZ4, BITSHUFFLE, ZSTD = 1, 2, 3, 32004, 32008, 32015
+DEFLATE, SHUFFLE, FLETCHER32, LZF, LZ4, BITSHUFFLE, ZSTD = 1, 2, 3, 32000, 32004, 32008, 32015
 
 
 @pytest.mark.parametrize("size", [0, *HUGE])
@@ -199,6 +199,21 @@ LIES = {
 def test_chunks_that_lie_of_their_sizes(folder, lie):
     one_filter, stored = LIES[lie]
     survives(chunked(folder / "in.h5", [one_filter], stored))
+
+
+DAMAGED = {
+    "lzf": ((LZF, ()), b"\x20\xff" * 20),
+    "zstd": ((ZSTD, ()), b"\x28\xb5\x2f\xfd\x04" + b"\xff" * 30),
+    "blosc": ((BLOSC, ()), struct.pack("<4B3I", 2, 1, 1, 4, 1000, 1000, 3000) + bytes(14)),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_the_library_looks_for_no_memory_that_holds_a_damaged_stream(folder, name):
+    one_filter, stored = DAMAGED[name]
+    path = chunked(folder / "in.h5", [one_filter], stored)
+    refused(path, "--read-path", "library", mentions="chunk [0]")
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1 << 19, "KiB"
 
 
 @pytest.mark.parametrize("points", [1000, 1 << 32, 1 << 61, (1 << 64) - 1])
