@@ -21,7 +21,8 @@ constinit thread_local Place* place = nullptr;
 
 namespace {
 
-constexpr std::size_t stack_bytes = 256 * 1024;
+/// Kernels take 8 KiB at most. Larger stacks use more of the TLB.
+constexpr std::size_t stack_bytes = 64 * 1024;
 constexpr unsigned all_lanes = 0xffffffffu;
 
 /// How often all blocks may look in vain for what they wait for.
