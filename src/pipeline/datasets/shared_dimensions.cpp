@@ -65,19 +65,15 @@ class DimensionFinder {
     return last ? *last : only_ones();
   }
 
-  /// Requires that files have as many indices of both along the dimension that goes on.
+  /// Requires that both go on from file to file along the same dimension.
   void require_joined(const Dimensions& found) const {
     const std::size_t leading = shape_.size() - found.size();
     const auto along = std::ranges::find(found, dataset_.concatenated_along);
-    const bool alike = (beside_.parts == nullptr) == (dataset_.parts == nullptr) &&
-                       (beside_.parts == nullptr || beside_.parts->first == dataset_.parts->first);
-    if (leading + static_cast<std::size_t>(along - found.begin()) != beside_.concatenated_along ||
-        beside_.stored_shape[beside_.concatenated_along] !=
-            dataset_.stored_shape[dataset_.concatenated_along] ||
-        !alike)
-      refuse("files have different numbers of indices of both along dimension " +
-                 std::to_string(dataset_.concatenated_along),
-             "Name a dataset that has as many as '" + dataset_.name + "' in each file.");
+    if (leading + static_cast<std::size_t>(along - found.begin()) != beside_.concatenated_along)
+      refuse("its files follow one another along dimension " +
+                 std::to_string(beside_.concatenated_along) + ", which is not dimension " +
+                 std::to_string(dataset_.concatenated_along) + " of '" + dataset_.name + "'",
+             "Name the dimensions after '@', or the file.");
   }
 
   [[noreturn]] void refuse(const std::string& why, const std::string& advice) const {
