@@ -239,6 +239,11 @@ Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run&
   Labels labels{by};
   if (const Parts parts = parts_named(by); !parts.empty()) {
     std::ranges::replace(labels.name, ',', '_');
+    const auto has = [&](std::string_view name) {
+      return std::ranges::find(parts, name, &PartOfTime::name) != parts.end();
+    };
+    if (has("year") && has("season") && !has("month"))
+      run.note("December is in the DJF of its own year. `every` season has it in the next year's.");
     const auto times = times_along(dimension, view, run, by);
     if (parts.size() == 1)
       add_times(times, parts.front(), labels);

@@ -179,8 +179,10 @@ def test_several_parts_of_times(tmp_path, calendar, by):
     digits = {"year": 4, "dayofyear": 3, "season": 0}
     labels = [each and "-".join(str(PARTS[part](each)).zfill(digits.get(part, 2))
                                 for part in by.split(",")) for each in dates]  # fmt: skip
-    support.run("reduce", tmp_path / "in.nc", "x", "--axis", "time", "--by", by, "-o",
-                tmp_path / "out.nc", ranks=3)  # fmt: skip
+    report = support.run("reduce", tmp_path / "in.nc", "x", "--axis", "time", "--by", by, "-o",
+                         tmp_path / "out.nc", "--json", "-", ranks=3).report  # fmt: skip
+    notes = [note for note in report.get("notes", []) if note.startswith("December is in the DJF")]
+    assert len(notes) == ({"year", "season"} <= set(by.split(",")))
     with h5py.File(tmp_path / "out.nc") as file:
         found, shown = file["x"][()], file[by.replace(",", "_")].asstr()[()]
     expected, known = sums(values, labels)
