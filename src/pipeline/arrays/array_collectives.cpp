@@ -103,7 +103,7 @@ void throw_on_all_ranks(const std::exception_ptr& failure, std::uint64_t overflo
   if (state[1] == no_index) return;
   throw Error("the scan overflows at index " + std::to_string(state[1]),
               "the prefix there exceeds " + std::string(name_of(output)),
-              "Choose a wider output type, or OverflowPolicy::wrap.");
+              "Use a wider `output_type`, or `overflow` wrap.");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -107,17 +108,25 @@ class CoordinateSlice {
   std::optional<std::string> of_texts(const io::DatasetInfo& info,
                                       const NamedDimension& found) const {
     if (found.coordinate.empty()) return std::nullopt;
-    const auto texts = io::read_texts(info.stored_file, found.coordinate, io::selection_of);
-    if (!texts || texts->shape != std::vector{info.stored_shape[found.number]}) return std::nullopt;
+    std::set<std::string> there;
+    std::vector<std::string> coordinates;
+    const bool is_joined = !info.files.empty() && found.number == info.concatenated_along;
+    for (const std::string& file : is_joined ? info.files : std::vector{info.stored_file}) {
+      const auto texts = io::read_texts(file, found.coordinate, io::selection_of);
+      if (!texts || texts->shape.size() != 1) return std::nullopt;
+      there.insert(texts->there.begin(), texts->there.end());
+      for (const auto& number : texts->numbers)
+        coordinates.push_back(number ? texts->there[*number] : "");
+    }
+    if (coordinates.size() != info.stored_shape[found.number]) return std::nullopt;
     if (is_range()) refuse("has bounds for a dimension of texts", texts_advice);
-    const auto text = std::ranges::find(texts->there, parts_[0]);
-    if (text == texts->there.end())
-      refuse("matches no coordinate; there are " + io::enumerate(texts->there, max_listed_texts),
+    if (!there.contains(parts_[0]))
+      refuse("matches no coordinate; there are " +
+                 io::enumerate({there.begin(), there.end()}, max_listed_texts),
              texts_advice);
-    const std::optional number(static_cast<std::uint32_t>(text - texts->there.begin()));
-    if (std::ranges::count(texts->numbers, number) > 1)
+    if (std::ranges::count(coordinates, parts_[0]) > 1)
       refuse("matches several coordinates", texts_advice);
-    return std::to_string(std::ranges::find(texts->numbers, number) - texts->numbers.begin());
+    return std::to_string(std::ranges::find(coordinates, parts_[0]) - coordinates.begin());
   }
 
   /// Returns the indices whose times are in the months, days, ... of dates, or between them.

@@ -132,3 +132,12 @@ def test_select_an_index(tmp_path, as_characters):
         text = file["name"][...]
         assert (b"".join(text[:4]).decode() if as_characters else text) == "bern"
         assert file["name"].shape == ((7,) if as_characters else ())
+
+
+def test_select_an_index_of_joined_files(tmp_path):
+    paths = [write_texts(tmp_path / "0.nc", ["bern", "ulm"]), write_texts(tmp_path / "1.nc", ["oslo", "bern"])]
+    words = ("reduce", *paths, "v", "--concat", "name", "--ops", "sum")
+    for text, total in (("ulm", 2 + 3), ("oslo", 0 + 1)):
+        assert support.run(*words, "--select", f"name={text}", "--json", "-").results == {"sum": total}
+    support.fail(*words, "--select", "name=bern", code=2, mentions=["several"])
+    support.fail(*words, "--select", "name=rome", code=2, mentions=["there are 'bern', 'oslo', 'ulm'"])

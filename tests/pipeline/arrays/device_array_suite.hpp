@@ -256,8 +256,8 @@ TYPED_TEST_P(DeviceArraysOfRanks, NameTheFirstPrefixThatOverflows) {
     this->arrays_->template scan<std::int32_t>(part_of(whole, this->mine(cut)), options);
   });
   EXPECT_EQ(error,
-            "the scan overflows at index 12346: the prefix there exceeds i32. Choose a wider "
-            "output type, or OverflowPolicy::wrap.");
+            "the scan overflows at index 12346: the prefix there exceeds i32. Use a wider "
+            "`output_type`, or `overflow` wrap.");
 }
 
 TYPED_TEST_P(DeviceArraysOfRanks, RefuseFractionsAsIntegers) {
