@@ -275,6 +275,16 @@ void require_units_of(hid_t variable, hid_t bounds) {
                 "their units are '" + *units + "', not '" + of_variable.value_or("") + "'", "");
 }
 
+void require_cells_of(std::span<const double> values, std::span<const double> cells) {
+  constexpr double rounding = 1e-6;  // coordinates are often float32 where their bounds are float64
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto [low, high] = std::minmax(cells[2 * i], cells[2 * i + 1]);
+    const double slack = rounding * std::max({std::fabs(low), std::fabs(high), high - low});
+    if (values[i] < low - slack || values[i] > high + slack)
+      throw Error(cannot_read_variable, "they do not contain its values", "");
+  }
+}
+
 std::vector<DatasetHandle> open_described(hid_t variable) {
   std::vector<DatasetHandle> opened;
   for (const std::string& attribute :

@@ -39,6 +39,10 @@ std::vector<DatasetHandle> open_described(hid_t variable);
 /// Throws Error where bounds have units, or a calendar, that are not those of their variable.
 void require_units_of(hid_t variable, hid_t bounds);
 
+/// Throws Error where a value is outside of its cell by more than float32 rounds. Cells have two
+/// bounds each.
+void require_cells_of(std::span<const double> values, std::span<const double> cells);
+
 /// Files that have a variable one behind another along its first dimension, the first of them the
 /// variable's own; none: that alone.
 using SeveralFiles = std::span<const std::string>;
