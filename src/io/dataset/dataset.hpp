@@ -116,6 +116,11 @@ void take_as_unsigned(StoredDataset& info);
 /// Lists all files that must stay as they are for the dataset to be read.
 std::set<std::string> input_files(const DatasetInfo& info);
 
+/// Returns whether a dimension, as stored, goes on from file to file.
+inline bool is_joined_along(const DatasetInfo& info, std::size_t dimension) {
+  return !info.files.empty() && dimension == info.concatenated_along;
+}
+
 /// Lists those of them that are there for the named datasets of a file; a dataset that can't be
 /// opened has none but the file.
 std::set<std::string> files_beneath(const std::string& file, const std::vector<std::string>& names);

@@ -199,12 +199,11 @@ std::string read_dataset(const std::string& by, std::size_t dimension, DatasetVi
                          Labels& labels) {
   const io::DatasetInfo& info = view.info();
   const Selection selection = io::selection_of(info);
-  const bool several = !info.files.empty() && dimension == info.concatenated_along;
   const NamedDataset named = parse_dataset_name("by", by, info.file);
   const std::string& name = named.dataset;
   require_axis(named, dimension, info);
   std::vector<std::string> files{named.file};
-  if (several && !named.names_file) files = info.files;
+  if (io::is_joined_along(info, dimension) && !named.names_file) files = info.files;
   const std::uint64_t extent = info.stored_shape[dimension];
   const Check check = [&](const io::DatasetInfo& line) {
     require_line(line);

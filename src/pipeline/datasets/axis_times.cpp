@@ -66,7 +66,7 @@ std::string note_on_ends(const io::DatasetInfo& info, const std::string& coordin
 std::vector<std::optional<IndexTime>> read_times(
     const io::DatasetInfo& info, std::size_t dimension, const std::string& coordinate,
     const std::string& what, const std::function<void(const io::Dataset&)>& opened) {
-  const bool several = !info.files.empty() && dimension == info.concatenated_along;
+  const bool several = io::is_joined_along(info, dimension);
   std::vector<std::optional<IndexTime>> times;
   for (const std::string& file : several ? info.files : std::vector{info.stored_file}) {
     io::Dataset line(file, coordinate);

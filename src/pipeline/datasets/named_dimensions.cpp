@@ -110,7 +110,7 @@ class CoordinateSlice {
     if (found.coordinate.empty()) return std::nullopt;
     std::set<std::string> there;
     std::vector<std::string> coordinates;
-    const bool is_joined = !info.files.empty() && found.number == info.concatenated_along;
+    const bool is_joined = io::is_joined_along(info, found.number);
     for (const std::string& file : is_joined ? info.files : std::vector{info.stored_file}) {
       const auto texts = io::read_texts(file, found.coordinate, io::selection_of);
       if (!texts || texts->shape.size() != 1) return std::nullopt;
@@ -156,8 +156,7 @@ class CoordinateSlice {
   /// Returns which coordinates the indices have, where the numbers that are given could be meant as
   /// coordinates: each is one of them, and not that of its index. Empty where they aren't.
   std::string note(const io::DatasetInfo& info, const NamedDimension& found) const {
-    const bool in_many_files = !info.files.empty() && found.number == info.concatenated_along;
-    if (parts_.size() > 2 || in_many_files) return "";
+    if (parts_.size() > 2 || io::is_joined_along(info, found.number)) return "";
     auto line = open_coordinate(info, found.number, found.coordinate);
     if (!line || line->info().elements > most_compared_coordinates) return "";
     const std::vector<double> numbers = Coordinate(std::move(*line)).numbers();

@@ -298,7 +298,7 @@ std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
   const auto& names = names_[dimension];
   if (names.empty()) return std::nullopt;
   const std::string& path = names.front().coordinate;
-  if (info_.files.empty() || dimension != info_.concatenated_along)
+  if (!io::is_joined_along(info_, dimension))
     return read_coordinate_line(info_.stored_file, path, {info_.stored_shape[dimension]});
   std::optional<CoordinateLine> whole;
   for (const std::string& file : info_.files) {
