@@ -7,11 +7,13 @@ front_page.py prefixes PROGRAM    makes jobs/figures/prefixes.json: prefixes of 
 
 jobs/measure_figures.py measures both charts. `rates`, by measure_rates() on a host with a GPU: GB/s of
 a sum, of bytes as they are and of a compressed field, by warpfold on GPU and cores, on the cores
-alone, by h5py with CuPy, and of bringing the stored bytes to the GPU and no more. `tools`: seconds
+alone, by kvikio with nvCOMP and CuPy, by h5py with CuPy, and of bringing the stored bytes to the GPU and no
+more. `tools`: seconds
 of climate tasks by jobs/compare_tools.py.
 """
 
 import argparse
+import importlib.util
 import json
 import math
 import os
@@ -27,7 +29,7 @@ import measuring
 
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDER, FIGURES = HERE / "examples" / "front_page", HERE / "figures"
-GPU, CORES = "h100", "two_cores"  # the machines of the charts
+GPU, CORES = "h200", "two_cores"  # the machines of the charts
 PEER = HERE / "peers" / "climate_field.py"
 MONTHS = 1032  # from 1940 to 2025
 # Warmest in July in the north.
@@ -45,6 +47,7 @@ RATES = {
 WAYS = {
     "GPU and cores": "#0b6e99",
     "cores": "#58a4c4",
+    "kvikio + nvCOMP + CuPy": "#7c7c7c",
     "h5py + CuPy": "#9a9a9a",
     "stored bytes to the GPU": "#dddddd",
 }
@@ -114,21 +117,25 @@ def median_seconds(program, source, backend, kernels, repeats):
     return {row["kernel"]: row["seconds"]["median"] for row in rows if row["operation"] != "statistics"}
 
 
-def peer_seconds(source):
-    """The faster of two runs: CuPy compiles kernels in the first one."""
-    output = run(sys.executable, HERE / "peers" / "h5py_reduce.py", source.path, source.dataset,
-                 "--repeats", 2)  # fmt: skip
+def peer_run(script, source):
+    """The faster of two runs of a peer, in seconds, and its libraries: CuPy compiles kernels in the first one."""
+    output = run(sys.executable, HERE / "peers" / script, source.path, source.dataset, "--repeats", 2)
     report = json.loads(output)
-    if report["sum"] != source.sum or report["library"] != "CuPy":
-        raise SystemExit(f"front_page.py: error: {source.name}: h5py gives {report}")
-    return min(report["seconds"])
+    if report["sum"] != source.sum or report["library"] == "NumPy":
+        raise SystemExit(f"front_page.py: error: {source.name}: {script} gives {report}")
+    return min(report["seconds"]), report["library"]
 
 
 def measure_rates(program, size, scratch, repeats):
     """GB/s of elements, by input and way; by h5py with CuPy of an eighth of the input, as it is slow."""
     import ingest_inputs
 
-    measured = {}
+    measured, libraries = {}, {}
+
+    def measure_peer(way, script, source):
+        seconds, libraries[way] = peer_run(script, source)
+        measured[source.name][way] = source.element_bytes / seconds * 1e-9
+
     scratch = pathlib.Path(tempfile.mkdtemp(prefix="warpfold-front-page-", dir=scratch))
     try:
         for name in RATES:
@@ -140,13 +147,15 @@ def measure_rates(program, size, scratch, repeats):
             seconds = {"GPU and cores": on_gpu[together], "cores": on_cores["warpfold"],
                        "stored bytes to the GPU": on_gpu["raw"]}  # fmt: skip
             measured[name] = {way: source.element_bytes / each * 1e-9 for way, each in seconds.items()}
+            if name != "f32" and importlib.util.find_spec("kvikio"):
+                measure_peer("kvikio + nvCOMP + CuPy", "nvcomp_reduce.py", source)
             pathlib.Path(source.path).unlink()
             small = ingest_inputs.make(name, scratch / f"{name}.h5", size // 8)
-            measured[name]["h5py + CuPy"] = small.element_bytes / peer_seconds(small) * 1e-9
+            measure_peer("h5py + CuPy", "h5py_reduce.py", small)
             pathlib.Path(small.path).unlink()
     finally:
         shutil.rmtree(scratch)
-    return {"size": size, "GB/s": measured}
+    return {"size": size, "GB/s": measured, "libraries": libraries}
 
 
 def axes_of(pyplot, width, height):
@@ -178,18 +187,18 @@ def draw_seconds(pyplot, record, path):
 
 def draw_rates(pyplot, record, path):
     machine, figures = record["machine"], record["figures"]
-    figure, axes = axes_of(pyplot, 8, 3.8)
+    figure, axes = axes_of(pyplot, 8, 4.4)
     for number, name in enumerate(RATES):
         rates = figures["GB/s"][name]
         for i, way in enumerate(way for way in WAYS if way in rates):
-            place, rate = number * 5 + i, rates[way]
+            place, rate = number * 6 + i, rates[way]
             axes.barh(place, rate, 0.85, color=WAYS[way])
             label = "GPU" if name == "f32" and way == "GPU and cores" else way
             axes.text(rate, place, f" {rate:.1f}   {label}", va="center", fontsize=9)
-    axes.set_yticks([number * 5 + 1.5 for number in range(len(RATES))], RATES.values())
+    axes.set_yticks([number * 6 + 2 for number in range(len(RATES))], RATES.values())
     axes.tick_params(axis="y", length=0)
     axes.invert_yaxis()
-    axes.margins(x=0.35)
+    axes.margins(x=0.4)
     axes.set_xlabel(
         f"GB/s of elements: sum of {figures['size'] >> 30} GiB, one {machine['gpus'][0].split(',')[0]} and "
         f"{machine['cores']} cores,\nfile in memory, median of {record['repeats']}, {record['date']}", fontsize=9,

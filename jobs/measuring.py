@@ -8,11 +8,13 @@ import re
 import shutil
 import sys
 
-# Debian's and PyPI's names of what scripts import.
+# Debian's and PyPI's names of what scripts import; Debian lacks some.
 PACKAGES = {
     "cftime": ("python3-cftime", "cftime"),
+    "cupy": (None, "cupy-cuda13x"),
     "dask": ("python3-dask", "dask"),
     "h5py": ("python3-h5py", "h5py"),
+    "kvikio": (None, "kvikio-cu13 nvidia-libnvcomp-cu13"),
     "matplotlib": ("python3-matplotlib", "matplotlib"),
     "netCDF4": ("python3-netcdf4", "netCDF4"),
     "numpy": ("python3-numpy", "numpy"),
@@ -30,9 +32,10 @@ def require(*modules):
         except ImportError:
             missing.append(name)
     if missing:
-        debian, pypi = (" ".join(PACKAGES[name][each] for name in missing) for each in (0, 1))
+        debian, pypi = zip(*(PACKAGES[name] for name in missing))
+        by_apt = f"'apt install {' '.join(debian)}', or " if all(debian) else ""
         sys.exit(f"{pathlib.Path(sys.argv[0]).name}: error: cannot run: this Python lacks "
-                 f"{', '.join(missing)}. Run 'apt install {debian}', or 'pip install {pypi}'.")
+                 f"{', '.join(missing)}. Run {by_apt}'pip install {' '.join(pypi)}'.")
 
 
 def require_program(name, package):

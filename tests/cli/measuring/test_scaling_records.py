@@ -234,3 +234,17 @@ def test_missing_packages_are_named(folder, name, modules):
     assert set(modules.split(", ")) <= set(packages)
     assert line.endswith(f"Run 'apt install {' '.join('python3-' + each.lower() for each in packages)}', "
                          f"or 'pip install {' '.join(packages)}'.")  # fmt: skip
+
+
+def test_packages_that_debian_lacks_come_from_pypi(folder):
+    (folder / "kvikio.py").write_text("raise ModuleNotFoundError\n")
+    (folder / "cupy.py").write_text("")
+    outcome = subprocess.run(
+        [sys.executable, support.ROOT / "jobs/peers/nvcomp_reduce.py", "in.h5", "x"], capture_output=True, text=True,
+        env={**support.ENVIRONMENT, "PYTHONPATH": str(folder)},
+    )  # fmt: skip
+    assert outcome.stderr == (
+        "nvcomp_reduce.py: error: cannot run: this Python lacks kvikio. "
+        "Run 'pip install kvikio-cu13 nvidia-libnvcomp-cu13'.\n"
+    )
+    assert outcome.returncode == 1
