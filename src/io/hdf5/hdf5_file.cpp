@@ -65,7 +65,7 @@ FileHandle open_with_or_without_locks(const std::string& path, hid_t access, std
   return file;
 }
 
-void require_readable(const std::string& path) {
+void require_file(const std::string& path) {
   struct stat status {};
   if (path.empty()) throw Error(cannot_open(path), "the path is empty", "Name an HDF5 file.");
   if (::stat(path.c_str(), &status) != 0) {
@@ -76,10 +76,6 @@ void require_readable(const std::string& path) {
   }
   if (!S_ISREG(status.st_mode)) {
     throw Error(cannot_open(path), "it is not a regular file", "Name an HDF5 file.");
-  }
-  if (!FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))) {
-    throw Error(cannot_open(path), describe_errno(errno),
-                "Change its permissions, or ask its owner for access.");
   }
   if (status.st_size == 0) throw Error(cannot_open(path), "the file is empty", copy_again);
 }
@@ -162,6 +158,10 @@ FileHandle kept_file(const std::string& path) {
 [[noreturn]] void throw_open_failure(const std::string& path, const std::string& causes,
                                      hid_t access) {
   const std::string problem = cannot_open(path);
+  if (!FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC))) {
+    throw Error(problem, describe_errno(errno),
+                "Change its permissions, or ask its owner for access.");
+  }
   if (is_held_by_another(causes)) {
     throw Error(problem, "another program has it open for writing",
                 "Wait until that program is done.");
@@ -192,7 +192,7 @@ PropertiesHandle make_access() {
 
 FileHandle open_for_reading(const std::string& path) {
   if (FileHandle kept = kept_file(path)) return kept;
-  require_readable(path);
+  require_file(path);
   const PropertiesHandle access = make_access();
   std::string causes;
   FileHandle file = open_with_or_without_locks(path, access.get(), causes);

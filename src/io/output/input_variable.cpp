@@ -36,6 +36,7 @@ template <class Use>
 void for_each_file(hid_t variable, SeveralFiles files, const Use& use) {
   const std::string path = path_of(variable, cannot_read_variable);
   for (const std::string& name : files) {
+    const KeptFile kept(name);
     const FileHandle file = open_for_reading(name);
     use(open_dataset(file.get(), name, path, cannot_read_variable).get());
   }

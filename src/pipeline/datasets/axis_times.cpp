@@ -69,6 +69,7 @@ std::vector<std::optional<IndexTime>> read_times(
   const bool several = io::is_joined_along(info, dimension);
   std::vector<std::optional<IndexTime>> times;
   for (const std::string& file : several ? info.files : std::vector{info.stored_file}) {
+    const io::OpenFile kept(file);
     io::Dataset line(file, coordinate);
     line.take_as_unsigned();
     const io::DatasetInfo& there = line.info();

@@ -294,6 +294,17 @@ def test_outputs_have_the_coordinates_of_all_files(folder, case):
         assert file["tas"].attrs["warpfold_input"].decode() == f"{','.join(map(str, parts))}:tas"
 
 
+def test_a_file_is_opened_few_times(folder, fault):
+    """Opening is what costs on a parallel file system: a step opens a file once for all that it needs of
+    a variable."""
+    parts = [write_netcdf(folder / f"{i}.nc", first, 5) for i, first in enumerate((0, 5, 10))]
+    support.run(
+        "reduce", *parts, "tas", "--concat", "time", "--axis", "time", "--every", "6 hours", "--ops", "mean",
+        "-o", folder / "out.nc", prefix=fault("open", "1.nc", "delay 0"),
+    )  # fmt: skip
+    assert 0 < fault.count() <= 10
+
+
 def test_times_of_several_units_are_those_of_the_first(folder):
     netCDF4 = pytest.importorskip("netCDF4")
     paths = [
