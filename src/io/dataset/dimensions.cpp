@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <sstream>
+#include <utility>
 
 #include "core/base/text.hpp"
 #include "io/dataset/dataset_info.hpp"
@@ -42,6 +43,36 @@ void add_scale(std::vector<DimensionName>& names, hid_t scale, const std::string
   add(names, {read_text_attribute(scale, "NAME", problem).value_or(""), path});
 }
 
+/// Returns the variables that a dataset's attribute `coordinates` names and that are there, by
+/// these names.
+std::vector<std::pair<std::string, DatasetHandle>> auxiliaries_of(hid_t dataset,
+                                                                  const std::string& problem) {
+  std::vector<std::pair<std::string, DatasetHandle>> auxiliaries;
+  const auto words = read_text_attribute(dataset, "coordinates", problem);
+  for (const std::string& word : split_words(words.value_or(""))) {
+    try {
+      if (DatasetHandle named = open_netcdf_variable(dataset, word))
+        auxiliaries.emplace_back(word.substr(word.rfind('/') + 1), std::move(named));
+    } catch (const RefusedFile&) {
+      continue;
+    }
+  }
+  return auxiliaries;
+}
+
+/// Adds the auxiliary coordinate that has the times of a dimension whose scale has no values, where
+/// there is one: WRF's XTIME has those of Time.
+void add_times(std::vector<DimensionName>& names, hid_t dataset, hid_t scale,
+               const std::string& problem) {
+  std::vector<DimensionName> times;
+  for (const auto& [name, auxiliary] : auxiliaries_of(dataset, problem))
+    if (is_time_along(auxiliary.get(), scale, problem))
+      times.push_back({name, path_of(auxiliary.get(), problem)});
+  if (times.size() != 1) return;
+  for (DimensionName& name : names) name.coordinate = times.front().coordinate;
+  add(names, times.front());
+}
+
 }  // namespace
 
 std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& file,
@@ -57,6 +88,8 @@ std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& 
   std::vector<std::vector<DimensionName>> all(dimensions);
   for (std::size_t d = 0; d < dimensions; ++d) {
     for (const DatasetHandle& scale : scales[d]) add_scale(all[d], scale.get(), problem);
+    if (!all[d].empty() && all[d].front().coordinate.empty())
+      add_times(all[d], dataset.get(), scales[d].front().get(), problem);
     add(all[d], {labels[d], all[d].empty() ? "" : all[d].front().coordinate});
   }
   const TypeHandle type(require(H5Dget_type(dataset.get()), problem));
@@ -72,15 +105,8 @@ std::vector<DimensionName> read_auxiliary_names(const std::string& file, const s
   const DatasetHandle dataset = open_stored_dataset(handle.get(), file, path, problem);
   std::vector<DimensionName> auxiliaries;
   if (!member.empty()) return auxiliaries;
-  const auto words = read_text_attribute(dataset.get(), "coordinates", problem);
-  for (const std::string& word : split_words(words.value_or(""))) {
-    try {
-      if (const DatasetHandle named = open_netcdf_variable(dataset.get(), word))
-        add(auxiliaries, {word.substr(word.rfind('/') + 1), path_of(named.get(), problem)});
-    } catch (const RefusedFile&) {
-      continue;
-    }
-  }
+  for (const auto& [name_of, auxiliary] : auxiliaries_of(dataset.get(), problem))
+    add(auxiliaries, {name_of, path_of(auxiliary.get(), problem)});
   return auxiliaries;
 }
 

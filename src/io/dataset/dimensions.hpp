@@ -8,15 +8,15 @@ namespace warpfold::io {
 /// A name of a dimension: of one of its dimension scales, or its label.
 struct DimensionName {
   std::string name;
-  /// The path, in the file that the dataset lies in, of the scale that has a coordinate for each
-  /// index; empty where there is none.
+  /// The path, in the file that the dataset lies in, of the scale or the times that have a
+  /// coordinate for each index; empty where there is none.
   std::string coordinate;
 };
 
 /// Lists the names of each of a dataset's dimensions, the one to show first: those of its HDF5
 /// dimension scales (netCDF-4's dimensions), which are the last parts of their paths and what their
-/// attribute NAME says, and of `DIMENSION_LABELS`, which have the first scale's coordinates. Throws
-/// Error.
+/// attribute NAME says; of the times that `coordinates` names, where the first scale has no values;
+/// and of `DIMENSION_LABELS`, which have the first scale's coordinates. Throws Error.
 std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& file,
                                                              const std::string& dataset);
 

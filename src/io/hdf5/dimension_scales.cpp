@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/library_versions.hpp"
 #include "io/hdf5/link_access.hpp"
@@ -176,6 +177,22 @@ std::vector<std::vector<DatasetHandle>> scales_of(hid_t dataset, const std::stri
     scales.front().emplace_back(dataset);
   }
   return scales;
+}
+
+bool is_time_along(hid_t variable, hid_t scale, const std::string& problem) {
+  const auto scales = scales_of(variable, problem);
+  if (scales.size() != 1 || scales.front().empty() ||
+      path_of(scales.front().front().get(), problem) != path_of(scale, problem))
+    return false;
+  const std::string units = read_text_attribute(variable, "units", problem).value_or("");
+  return lowered(units).find("since") != std::string::npos;
+}
+
+bool is_unlimited(hid_t scale, const std::string& problem) {
+  const SpaceHandle space(require(H5Dget_space(scale), problem));
+  hsize_t most = 0;
+  return H5Sget_simple_extent_ndims(space.get()) == 1 &&
+         H5Sget_simple_extent_dims(space.get(), nullptr, &most) == 1 && most == H5S_UNLIMITED;
 }
 
 std::string own_name_of(hid_t object, const std::string& problem) {

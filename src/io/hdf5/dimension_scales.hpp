@@ -25,6 +25,13 @@ bool is_without_values(hid_t scale, const std::string& problem);
 /// out those that can't be opened.
 std::vector<std::vector<DatasetHandle>> scales_of(hid_t dataset, const std::string& problem);
 
+/// Returns whether the one dimension of a scale has no limit: netCDF's record dimension.
+bool is_unlimited(hid_t scale, const std::string& problem);
+
+/// Returns whether a variable has times (`units` since a date) for each index of a scale's dimension
+/// and of no other.
+bool is_time_along(hid_t variable, hid_t scale, const std::string& problem);
+
 /// Returns the name of an object in its group, empty where it has none.
 std::string own_name_of(hid_t object, const std::string& problem);
 

@@ -1,5 +1,6 @@
 #include "io/hdf5/stored_values.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -11,6 +12,8 @@
 
 namespace warpfold::io {
 namespace {
+
+constexpr const char* cannot_convert = "cannot convert numbers";
 
 constexpr std::uint64_t max_variable_bytes = std::uint64_t{1} << 28;
 
@@ -177,6 +180,27 @@ StoredValues values_of_dataset(hid_t dataset, hid_t type, const Selection& part,
   TypeHandle own(require(H5Tcopy(type), problem));
   const std::size_t size = elements * H5Tget_size(own.get());
   return read_values(read, "variable", std::move(own), std::move(space), size, problem);
+}
+
+bool holds(hid_t type, const std::vector<double>& numbers) {
+  std::vector<double> converted(numbers);
+  if (H5Tget_size(type) >= sizeof(double)) return true;
+  for (const auto& [from, to] : {std::pair{H5T_NATIVE_DOUBLE, type}, {type, H5T_NATIVE_DOUBLE}})
+    require(H5Tconvert(from, to, numbers.size(), converted.data(), nullptr, H5P_DEFAULT),
+            cannot_convert);
+  return converted == numbers;
+}
+
+StoredValues converted(std::span<const double> numbers, hid_t type,
+                       const std::vector<std::uint64_t>& shape) {
+  std::vector<std::byte> bytes(numbers.size() * std::max(sizeof(double), H5Tget_size(type)));
+  std::copy_n(reinterpret_cast<const std::byte*>(numbers.data()), numbers.size_bytes(),
+              bytes.begin());
+  require(H5Tconvert(H5T_NATIVE_DOUBLE, type, numbers.size(), bytes.data(), nullptr, H5P_DEFAULT),
+          cannot_convert);
+  bytes.resize(numbers.size() * H5Tget_size(type));
+  return {TypeHandle(require(H5Tcopy(type), cannot_convert)), make_space(shape, cannot_convert),
+          std::move(bytes)};
 }
 
 std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem) {

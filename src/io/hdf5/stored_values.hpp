@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,13 @@ StoredValues values_of_attribute(hid_t attribute, const std::string& name, hid_t
 /// `part` has a slice for each dimension of the dataset; `space` is that of the values.
 StoredValues values_of_dataset(hid_t dataset, hid_t type, const Selection& part, SpaceHandle space,
                                const std::string& problem);
+
+/// Returns numbers as elements of a floating-point type. Throws Error.
+StoredValues converted(std::span<const double> numbers, hid_t type,
+                       const std::vector<std::uint64_t>& shape);
+
+/// Returns whether a floating-point type has all of some numbers. Throws Error.
+bool holds(hid_t type, const std::vector<double>& numbers);
 
 /// Returns the extents of an open dataset; empty for a scalar or null dataspace. Throws Error.
 std::vector<std::uint64_t> shape_of(hid_t dataset, const std::string& problem);

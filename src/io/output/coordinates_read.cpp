@@ -20,11 +20,6 @@ namespace {
 
 using Fate = CarriedDimension::Fate;
 
-bool is_number_or_text(hid_t type) {
-  const H5T_class_t type_class = H5Tget_class(type);
-  return is_number(type) || type_class == H5T_STRING || type_class == H5T_ENUM;
-}
-
 bool has_indices(const Slice& slice, std::uint64_t extent) {
   return slice.count == 0 || slice.start + (slice.count - 1) * slice.step < extent;
 }
@@ -39,35 +34,20 @@ bool is_monotonic(const std::vector<double>& values) {
   return std::isfinite(values.front()) && std::isfinite(values.back());
 }
 
-/// Tells whether the one dimension of a scale has no limit: netCDF's record dimension.
-bool is_unlimited(hid_t scale) {
-  const SpaceHandle space(require(H5Dget_space(scale), cannot_read_variable));
-  hsize_t most = 0;
-  return H5Sget_simple_extent_ndims(space.get()) == 1 &&
-         H5Sget_simple_extent_dims(space.get(), nullptr, &most) == 1 && most == H5S_UNLIMITED;
-}
-
-/// Tells whether a floating-point type has all of some numbers.
-bool holds(hid_t type, const std::vector<double>& numbers) {
-  std::vector<double> converted(numbers);
-  if (H5Tget_size(type) >= sizeof(double)) return true;
-  for (const auto& [from, to] : {std::pair{H5T_NATIVE_DOUBLE, type}, {type, H5T_NATIVE_DOUBLE}})
-    require(H5Tconvert(from, to, numbers.size(), converted.data(), nullptr, H5P_DEFAULT),
-            cannot_read_variable);
-  return converted == numbers;
-}
-
-/// Converts numbers to a floating-point type.
-StoredValues converted(std::span<const double> numbers, hid_t type,
-                       const std::vector<std::uint64_t>& shape) {
-  std::vector<std::byte> bytes(numbers.size() * std::max(sizeof(double), H5Tget_size(type)));
-  std::copy_n(reinterpret_cast<const std::byte*>(numbers.data()), numbers.size_bytes(),
-              bytes.begin());
-  require(H5Tconvert(H5T_NATIVE_DOUBLE, type, numbers.size(), bytes.data(), nullptr, H5P_DEFAULT),
-          cannot_read_variable);
-  bytes.resize(numbers.size() * H5Tget_size(type));
-  return {TypeHandle(require(H5Tcopy(type), cannot_read_variable)),
-          make_space(shape, cannot_read_variable), std::move(bytes)};
+/// Returns what a variable has at each index of its first dimension.
+StoredValues values_of_all_indices(const InputVariable& variable, hid_t type, Selection part) {
+  constexpr std::uint64_t most_elements = std::uint64_t{1} << 22;
+  if (product(counts_of(part)) > most_elements)
+    throw Error(cannot_read_variable, "it is large, and a dimension of it is reduced", "");
+  const StoredValues all = read_part(variable, type, part);
+  const auto text = all.text();
+  const std::size_t bytes = text.size() / part.front().count;
+  if (text.substr(bytes) != text.substr(0, text.size() - bytes))
+    throw Error(cannot_read_variable, "it varies along a dimension that is reduced", "");
+  part.front().dropped = true;
+  return {TypeHandle(require(H5Tcopy(all.type()), cannot_read_variable)),
+          make_space(selected_shape(part), cannot_read_variable),
+          std::vector(all.data(), all.data() + bytes)};
 }
 
 /// Notes that outputs lack something because of an error, and forgets HDF5's part of that.
@@ -169,7 +149,7 @@ class CoordinateReader {
     std::optional<std::size_t> number;
     if (dimension.is_left()) {
       number = add_dimension(name, dimension.extent());
-      result_.dimensions.back().is_unlimited = is_unlimited(scale.get());
+      result_.dimensions.back().is_unlimited = is_unlimited(scale.get(), cannot_read_variable);
       carried_dimensions_.emplace(key_of(scale.get()), *number);
     }
     const auto variable = attempt(coordinate_called(name), [&] {
@@ -274,6 +254,19 @@ class CoordinateReader {
     return add(std::move(variable));
   }
 
+  /// Makes cells of the times of a dimension that has no coordinate of its own.
+  std::optional<std::size_t> carry_cells_of_times(DatasetHandle& times,
+                                                  const std::vector<DatasetHandle>& scales,
+                                                  const CarriedDimension& dimension) {
+    const hid_t scale = scales.front().get();
+    if (!is_without_values(scale, cannot_read_variable) ||
+        !is_time_along(times.get(), scale, cannot_read_variable))
+      return std::nullopt;
+    std::optional<std::size_t> number;
+    if (dimension.is_left()) number = carried_dimensions_.at(key_of(scale));
+    return carry_cells(times, own_name_of(times.get(), cannot_read_variable), dimension, number);
+  }
+
   static StoredValues no_values() { return converted({}, H5T_NATIVE_DOUBLE, {0}); }
 
   /// Returns the outer ones of the bounds of each cell's first and last element, which rise or fall
@@ -357,16 +350,27 @@ class CoordinateReader {
     const InputVariable input{named.get(), files,
                               with_bounds ? "" : path_of(variable, cannot_read_variable)};
     const auto shape = shape_of(input);
+    bool drops_first = false;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       const auto* dimension = dimension_of(scales[d]);
-      if (dimension != nullptr && dimension->fate != Fate::kept) return std::nullopt;
+      if (dimension != nullptr && dimension->fate != Fate::kept) {
+        if (shape.size() == 1) return carry_cells_of_times(named, scales[d], *dimension);
+        if (d > 0 || dimension->fate == Fate::merged || dimension->selected.count == 0 ||
+            !is_number(type.get()))
+          return std::nullopt;
+        drops_first = true;
+      }
       if (d > 0 && dimension != nullptr && !dimension->files.empty()) return std::nullopt;
       part.push_back(dimension != nullptr ? dimension->selected : whole(shape[d]));
       if (!has_indices(part.back(), shape[d])) return std::nullopt;
     }
-    CarriedVariable carried{
-        own_name_of(named.get(), cannot_read_variable), {}, read_part(input, type.get(), part), {}};
+    CarriedVariable carried{own_name_of(named.get(), cannot_read_variable),
+                            {},
+                            drops_first ? values_of_all_indices(input, type.get(), part)
+                                        : read_part(input, type.get(), part),
+                            {}};
     carried.is_whole = takes_everything(part, shape);
+    if (drops_first) part.front().dropped = true;
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (part[d].dropped) continue;
       carried.dimensions.emplace_back();

@@ -328,6 +328,11 @@ bool is_number(hid_t type) {
   return type_class == H5T_INTEGER || type_class == H5T_FLOAT;
 }
 
+bool is_number_or_text(hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  return is_number(type) || type_class == H5T_STRING || type_class == H5T_ENUM;
+}
+
 bool is_packed(hid_t variable) {
   return has_attribute(variable, "scale_factor") || has_attribute(variable, "add_offset");
 }

@@ -66,6 +66,7 @@ StoredValues read_part(const InputVariable& variable, hid_t type, const Selectio
 
 /// Tells whether elements of a type are integers or floats.
 bool is_number(hid_t type);
+bool is_number_or_text(hid_t type);
 
 /// Tells whether attributes make other values of stored numbers.
 bool is_packed(hid_t variable);

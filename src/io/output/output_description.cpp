@@ -131,7 +131,11 @@ bool add_beside_cells(const OutputDimension& added, std::uint64_t extent,
   std::vector<std::vector<std::size_t>>& names = coordinates.of_outputs;
   if (!added.is_of_cells || added.place >= names.size()) return false;
   const auto has_values = [&](std::size_t d) {
-    return coordinates.dimensions[d].variable.has_value();
+    return coordinates.dimensions[d].variable ||
+           std::ranges::any_of(coordinates.listed, [&](std::size_t each) {
+             const CarriedVariable& variable = coordinates.variables[each];
+             return variable.is_computed && variable.dimensions == std::vector{std::optional{d}};
+           });
   };
   const auto cells = std::ranges::find_if(names[added.place], has_values);
   if (cells == names[added.place].end()) {
