@@ -2,6 +2,7 @@
 
 #include <hdf5_hl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <map>
@@ -18,6 +19,7 @@ namespace warpfold::io {
 namespace {
 
 constexpr const char* list_name = "DIMENSION_LIST";
+constexpr const char* attached_name = "REFERENCE_LIST";
 
 /// How the name of a scale without values begins; its extent follows, right-aligned.
 const std::string without_values = "This is a netCDF dimension but not a netCDF variable.";
@@ -188,6 +190,33 @@ bool is_time_along(hid_t variable, hid_t scale, const std::string& problem) {
   return lowered(units).find("since") != std::string::npos;
 }
 
+std::uint64_t longest_extent(hid_t scale, const std::string& problem) {
+  struct Attached {
+    hobj_ref_t dataset;
+    int dimension;
+  };
+  if (!has_attribute(scale, attached_name)) return 0;
+  const AttributeHandle attribute(require(H5Aopen(scale, attached_name, H5P_DEFAULT), problem));
+  const SpaceHandle space(require(H5Aget_space(attribute.get()), problem));
+  const TypeHandle type(require(H5Tcreate(H5T_COMPOUND, sizeof(Attached)), problem));
+  require(H5Tinsert(type.get(), "dataset", HOFFSET(Attached, dataset), H5T_STD_REF_OBJ), problem);
+  require(H5Tinsert(type.get(), "dimension", HOFFSET(Attached, dimension), H5T_NATIVE_INT),
+          problem);
+  const StoredValues values =
+      values_of_attribute(attribute.get(), attached_name, type.get(), space.get(), problem);
+  std::uint64_t longest = 0;
+  for (std::size_t at = 0; at + sizeof(Attached) <= values.text().size(); at += sizeof(Attached)) {
+    Attached attached;
+    std::memcpy(&attached, values.data() + at, sizeof(attached));
+    const DatasetHandle dataset = referenced(scale, attached.dataset, problem);
+    if (!dataset) continue;
+    const std::vector<std::uint64_t> shape = shape_of(dataset.get(), problem);
+    const auto dimension = static_cast<std::size_t>(attached.dimension);
+    if (dimension < shape.size()) longest = std::max(longest, shape[dimension]);
+  }
+  return longest;
+}
+
 bool is_unlimited(hid_t scale, const std::string& problem) {
   const SpaceHandle space(require(H5Dget_space(scale), problem));
   hsize_t most = 0;
@@ -224,7 +253,7 @@ void detach_scales(hid_t dataset, const std::string& problem) {
 }
 
 bool is_attached(hid_t scale, const std::string& problem) {
-  return is_dimension_scale(scale, problem) && has_attribute(scale, "REFERENCE_LIST");
+  return is_dimension_scale(scale, problem) && has_attribute(scale, attached_name);
 }
 
 }  // namespace warpfold::io

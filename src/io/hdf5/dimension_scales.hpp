@@ -25,6 +25,9 @@ bool is_without_values(hid_t scale, const std::string& problem);
 /// out those that can't be opened.
 std::vector<std::vector<DatasetHandle>> scales_of(hid_t dataset, const std::string& problem);
 
+/// Returns the greatest extent of the dimensions that a scale is attached to.
+std::uint64_t longest_extent(hid_t scale, const std::string& problem);
+
 /// Returns whether the one dimension of a scale has no limit: netCDF's record dimension.
 bool is_unlimited(hid_t scale, const std::string& problem);
 

@@ -9,6 +9,7 @@
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/dimension_scales.hpp"
 #include "io/hdf5/hdf5_library.hpp"
+#include "io/hdf5/stored_values.hpp"
 
 namespace warpfold::io {
 namespace {
@@ -99,11 +100,12 @@ std::vector<std::uint64_t> with_missing_records(hid_t dataset, std::vector<std::
   const std::vector<std::vector<DatasetHandle>> scales = scales_of(dataset, problem);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (most[d] != H5S_UNLIMITED || scales[d].empty()) continue;
-    const SpaceHandle records(require(H5Dget_space(scales[d].front().get()), problem));
-    hsize_t extent = 0;
-    if (H5Sget_simple_extent_ndims(records.get()) == 1 &&
-        H5Sget_simple_extent_dims(records.get(), &extent, nullptr) == 1)
-      shape[d] = std::max<std::uint64_t>(shape[d], extent);
+    const hid_t scale = scales[d].front().get();
+    const std::vector<std::uint64_t> records = shape_of(scale, problem);
+    if (is_without_values(scale, problem))
+      shape[d] = std::max(shape[d], longest_extent(scale, problem));
+    else if (records.size() == 1)
+      shape[d] = std::max(shape[d], records.front());
   }
   return shape;
 }

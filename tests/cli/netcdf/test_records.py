@@ -73,6 +73,24 @@ def test_records_are_grouped_by_their_own_times(folder):
     assert (found["count"], found["max"]) == (4, 7.0)
 
 
+@pytest.mark.parametrize("groups", ["", "/model"])
+def test_a_record_dimension_without_a_variable_is_as_long_as_its_longest(folder, groups):
+    path = folder / "in.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("time", None)
+        file.createDimension("x", 2)
+        place = file.createGroup(groups) if groups else file
+        for name, records in (("v", 2), ("w", 5)):
+            place.createVariable(name, "f4", ("time", "x"))[:records] = np.arange(1, 2 * records + 1).reshape(-1, 2)
+        shape, valid = place["v"][:].shape, int(np.ma.count(place["v"][:]))
+    report = support.run("reduce", path, f"{groups}/v", "--ops", "count,sum", "--json", "-").report
+    assert (report["shape"], report["results"]) == (list(shape), {"count": valid, "sum": 10})
+    weighted = support.run(
+        "reduce", path, f"{groups}/w", "--weights", f"{groups}/v", "--ops", "mean,count", "--json", "-"
+    ).results
+    assert weighted == {"mean": (1 + 4 + 9 + 16) / 10, "count": valid}
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", "i2", "i4", "i8", "u2", "u4", "u8", "i1", "u1"])
 def test_the_default_fill_value_is_missing_as_in_netcdf4_python(folder, dtype):
     path = folder / "default.nc"
