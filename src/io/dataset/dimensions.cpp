@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <sstream>
 #include <utility>
 
 #include "core/base/text.hpp"
@@ -21,9 +20,7 @@ namespace {
 
 std::vector<std::string> labels_of(hid_t dataset, std::size_t dimensions,
                                    const std::string& problem) {
-  std::vector<std::string> labels;
-  std::istringstream lines(read_text_attribute(dataset, "DIMENSION_LABELS", problem).value_or(""));
-  for (std::string label; std::getline(lines, label);) labels.push_back(label);
+  std::vector<std::string> labels = read_lines(dataset, "DIMENSION_LABELS", problem);
   labels.resize(dimensions);
   return labels;
 }
@@ -85,11 +82,13 @@ std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& 
   const std::size_t dimensions = shape_of(dataset.get(), problem).size();
   const auto scales = scales_of(dataset.get(), problem);
   const auto labels = labels_of(dataset.get(), dimensions, problem);
+  const auto axes = axes_of_signal(dataset.get(), problem);
   std::vector<std::vector<DimensionName>> all(dimensions);
   for (std::size_t d = 0; d < dimensions; ++d) {
     for (const DatasetHandle& scale : scales[d]) add_scale(all[d], scale.get(), problem);
     if (!all[d].empty() && all[d].front().coordinate.empty())
       add_times(all[d], dataset.get(), scales[d].front().get(), problem);
+    if (all[d].empty() && !axes.empty()) add(all[d], {axes[d], ""});
     add(all[d], {labels[d], all[d].empty() ? "" : all[d].front().coordinate});
   }
   const TypeHandle type(require(H5Dget_type(dataset.get()), problem));

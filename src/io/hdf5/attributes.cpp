@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <iterator>
+#include <sstream>
 #include <string_view>
 
 #include "io/hdf5/dimension_scales.hpp"
@@ -177,6 +178,14 @@ std::optional<std::string> read_text_attribute(hid_t object, const std::string& 
     if (variable && string == nullptr) continue;
     lines += variable ? std::string_view(string) : without_padding({string, bytes}, type.get());
   }
+  return lines;
+}
+
+std::vector<std::string> read_lines(hid_t object, const std::string& name,
+                                    const std::string& problem) {
+  std::vector<std::string> lines;
+  std::istringstream text(read_text_attribute(object, name, problem).value_or(""));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
 }
 

@@ -39,6 +39,10 @@ bool copy_attributes(hid_t source, hid_t target, std::span<const std::string> le
 std::optional<std::string> read_text_attribute(hid_t object, const std::string& name,
                                                const std::string& problem);
 
+/// Returns the lines of such an attribute. Throws and is called likewise.
+std::vector<std::string> read_lines(hid_t object, const std::string& name,
+                                    const std::string& problem);
+
 /// Adds an attribute `_FillValue` of one element to a dataset: of its type, in whose bytes it is
 /// given. Throws an Error beginning with `problem`. Call within a LibraryScope.
 void add_fill_value(hid_t target, const std::byte* element, const std::string& problem);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -132,6 +133,12 @@ DatasetHandle referenced(hid_t dataset, hobj_ref_t reference, const std::string&
   return DatasetHandle(object.get());
 }
 
+/// Returns the path of the group that an object lies in, with a slash behind.
+std::string group_path_of(hid_t object, const std::string& problem) {
+  const std::string path = path_of(object, problem);
+  return path.substr(0, path.rfind('/') + 1);
+}
+
 std::vector<std::vector<DatasetHandle>> attached_scales(hid_t dataset, std::size_t dimensions,
                                                         const std::string& problem) {
   std::vector<std::vector<DatasetHandle>> scales(dimensions);
@@ -150,6 +157,26 @@ std::vector<std::vector<DatasetHandle>> attached_scales(hid_t dataset, std::size
       if (DatasetHandle scale =
               referenced(dataset, static_cast<const hobj_ref_t*>(list.p)[i], problem))
         scales[d].push_back(std::move(scale));
+  }
+  return scales;
+}
+
+/// Returns the axes of a NeXus signal that have an element for each index of their dimension.
+std::vector<std::vector<DatasetHandle>> scales_of_signal(hid_t dataset,
+                                                         const std::string& problem) {
+  const std::vector<std::uint64_t> shape = shape_of(dataset, problem);
+  std::vector<std::vector<DatasetHandle>> scales(shape.size());
+  const std::vector<std::string> names = axes_of_signal(dataset, problem);
+  const std::string group = group_path_of(dataset, problem);
+  for (std::size_t d = 0; d < names.size(); ++d) {
+    if (names[d].empty()) continue;
+    const ObjectHandle axis = open_object(dataset, group + names[d]);
+    H5Eclear2(H5E_DEFAULT);
+    if (!axis || H5Iget_type(axis.get()) != H5I_DATASET) continue;
+    require_allowed_sources(axis.get(), problem);
+    if (shape_of(axis.get(), problem) != std::vector{shape[d]}) continue;
+    H5Iinc_ref(axis.get());
+    scales[d].emplace_back(axis.get());
   }
   return scales;
 }
@@ -173,12 +200,28 @@ std::vector<std::vector<DatasetHandle>> scales_of(hid_t dataset, const std::stri
   const auto dimensions =
       static_cast<std::size_t>(require(H5Sget_simple_extent_ndims(space.get()), problem));
   if (has_attribute(dataset, list_name)) return attached_scales(dataset, dimensions, problem);
-  std::vector<std::vector<DatasetHandle>> scales(dimensions);
-  if (dimensions == 1 && is_dimension_scale(dataset, problem)) {
-    H5Iinc_ref(dataset);
-    scales.front().emplace_back(dataset);
-  }
+  if (dimensions != 1 || !is_dimension_scale(dataset, problem))
+    return scales_of_signal(dataset, problem);
+  std::vector<std::vector<DatasetHandle>> scales(1);
+  H5Iinc_ref(dataset);
+  scales.front().emplace_back(dataset);
   return scales;
+}
+
+std::vector<std::string> axes_of_signal(hid_t dataset, const std::string& problem) {
+  const std::string path = group_path_of(dataset, problem);
+  if (path.empty()) return {};
+  const ObjectHandle group = open_object(dataset, path);
+  if (!group) return {};
+  std::vector<std::string> signals = read_lines(group.get(), "signal", problem);
+  std::ranges::copy(read_lines(group.get(), "auxiliary_signals", problem),
+                    std::back_inserter(signals));
+  std::vector<std::string> axes = read_lines(group.get(), "axes", problem);
+  if (std::ranges::count(signals, own_name_of(dataset, problem)) == 0 ||
+      axes.size() != shape_of(dataset, problem).size())
+    return {};
+  std::ranges::replace(axes, ".", "");
+  return axes;
 }
 
 bool is_time_along(hid_t variable, hid_t scale, const std::string& problem) {

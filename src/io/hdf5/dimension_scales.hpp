@@ -21,8 +21,12 @@ bool is_dimension_scale(hid_t dataset, const std::string& problem);
 /// One of texts has values, though netCDF may show other ones: the same texts as characters.
 bool is_without_values(hid_t scale, const std::string& problem);
 
-/// Returns the scales of each of a dataset's dimensions: those attached to it, or itself. Leaves
-/// out those that can't be opened.
+/// Returns the names of the axes that a NeXus group (NXdata) gives its signals, one for each
+/// dimension, empty for none. None where the dataset is no signal.
+std::vector<std::string> axes_of_signal(hid_t dataset, const std::string& problem);
+
+/// Returns the scales of each of a dataset's dimensions: those attached to it, or itself, or NeXus'
+/// axes with an element for each index. Leaves out those that can't be opened.
 std::vector<std::vector<DatasetHandle>> scales_of(hid_t dataset, const std::string& problem);
 
 /// Returns the greatest extent of the dimensions that a scale is attached to.
