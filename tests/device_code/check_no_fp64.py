@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks in the machine code of a build that reductions and exact scans by integers have no FP64
-instruction.
+"""Checks in the machine code of a build that reductions, also by labels, and exact scans by integers
+have no FP64 instruction.
 
 BUILD is the build's folder. Exits with 1 if such a kernel has one, or if one is missing; with 77 if
 there is no cuobjdump and nvdisasm to disassemble with: those of the CUDA toolkit, or of the packages
@@ -22,7 +22,9 @@ EXPECTED = [kernel for element in "fd" for kernel in (
     *(f"13reduce_kernelI{element}NS1_{len(kind)}{kind}ENS1_10ByIntegersE"
       for kind in ("SumReduce", "ExtremaReduce", "MomentsReduce", "WholeReduce")),
     f"22reduce_selected_kernelI{element}NS1_10ByIntegersE",
-    rf"17exact_scan_kernelI{element}\w*17IntegerArithmetic")]
+    rf"17exact_scan_kernelI{element}\w*17IntegerArithmetic",
+    f"17sum_labels_kernelI{element}NS", f"16find_keys_kernelI{element}E",
+    f"18find_places_kernelI{element}E", f"20choose_window_kernelI{element}E")]
 
 
 def kernels(sass):
@@ -51,7 +53,7 @@ def main():
     if not shutil.which("cuobjdump") or not shutil.which("nvdisasm"):
         print("no cuobjdump and nvdisasm here to disassemble kernels with: put them on the PATH")
         return SKIPPED
-    objects = [path for room in ("reduce", "exact_scan")
+    objects = [path for room in ("reduce", "exact_scan", "labels")
                for path in sorted(arguments.build.glob(f"src/CMakeFiles/*.dir/cuda/{room}/*.cu.o"))]
     sass = "".join(subprocess.run(["cuobjdump", "-sass", path], text=True, capture_output=True,
                                   check=True).stdout for path in objects)

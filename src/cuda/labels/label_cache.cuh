@@ -76,7 +76,7 @@ struct LabelCache {
                              std::uint64_t addend) {
     const auto lower = static_cast<std::uint32_t>(addend);
     auto upper = static_cast<std::uint32_t>(addend >> 32);
-    if (lower != 0 && atomicAdd(low_word, lower) + lower < lower) ++upper;
+    if (atomicAdd(low_word, lower) + lower < lower) ++upper;
     if (upper != 0) atomicAdd(high_word, upper);
   }
 };

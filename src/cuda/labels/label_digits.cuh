@@ -2,22 +2,54 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
-#include "core/numeric/expansion.hpp"
-#include "core/numeric/fixed_point.hpp"
+#include "core/values/ordered_key.hpp"
 #include "cuda/labels/label_table.hpp"
 
 namespace warpfold::cuda::kernels {
 
-inline constexpr int float_digit_bits = 38;
-inline constexpr int integer_digit_bits = 32;
+/// An element by its bits: +-magnitude() * 2^exponent(), unless it is not finite.
+template <class Element>
+class LabelElement {
+ public:
+  using Magnitude = Word<Element>;
+  static constexpr bool floating = std::is_floating_point_v<Element>;
 
-/// Returns 2^exponent, a normal double.
-__device__ inline double power_of_two(int exponent) {
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-}
+  __device__ explicit LabelElement(Element element) : bits_(std::bit_cast<Magnitude>(element)) {}
 
-/// A few digits of a sum, each with a sign. Additions wrap around: they commute.
+  __device__ bool negative() const {
+    return !std::is_unsigned_v<Element> && (bits_ & sign_bit<Element>) != 0;
+  }
+  __device__ bool is_finite() const { return !floating || size() < infinity; }
+  __device__ bool is_nan() const { return floating && size() > infinity; }
+
+  __device__ Magnitude magnitude() const {
+    if constexpr (!floating) return negative() ? 0 - bits_ : bits_;
+    return field() == 0 ? size() : (size() & (leading_bit - 1)) | leading_bit;
+  }
+  __device__ int exponent() const {
+    if constexpr (!floating) return 0;
+    return least_exponent + (field() == 0 ? 0 : field() - 1);
+  }
+
+ private:
+  static constexpr int fraction_bits = std::numeric_limits<Element>::digits - 1;
+  static constexpr int least_exponent =
+      std::numeric_limits<Element>::min_exponent - fraction_bits - 1;
+  static constexpr Magnitude leading_bit = Magnitude{1} << fraction_bits;
+  static constexpr auto infinity =
+      std::bit_cast<Magnitude>(std::numeric_limits<Element>::infinity());
+
+  __device__ Magnitude size() const { return bits_ & ~sign_bit<Element>; }
+  __device__ int field() const { return static_cast<int>(size() >> fraction_bits); }
+
+  Magnitude bits_;
+};
+
+/// A few digits of a sum, from the most significant one, each with a sign. Additions wrap around:
+/// they commute.
 template <int Count>
 struct LabelDigits {
   std::int64_t digit[Count];
@@ -29,65 +61,54 @@ struct LabelDigits {
   }
 };
 
-/// Takes floats apart into digits of 38 bits below a power of two, by additions that round to a
-/// digit's unit. A digit is at most 2^38: most_unfolded of them fit a word.
-template <int Digits>
-class DigitWindow {
+/// A number without a sign, in words from the least significant one.
+template <int Count>
+class LabelWords {
  public:
-  /// For floats below 2^(exponent + 1), but for the greatest and least exponents.
-  __device__ explicit DigitWindow(int exponent) {
-    constexpr int least = -1030 + float_digit_bits * (Digits - 1);
-    constexpr int greatest = 1000;
-    const int top = exponent < least ? least : exponent > greatest ? greatest : exponent;
-    unit_ = top + 1 - float_digit_bits;
-    limit_ = power_of_two(top + 1);
+  template <class Number>
+  __device__ explicit LabelWords(Number number) {
+    constexpr int words = sizeof(Number) / sizeof(std::uint32_t);
 #pragma unroll
-    for (int i = 0; i < Digits; ++i) rounder_[i] = 1.5 * power_of_two(52 + unit(i));
+    for (int i = 0; i < Count; ++i)
+      word_[i] = i < words ? static_cast<std::uint32_t>(number >> 32 * (i % words)) : 0;
   }
 
-  /// Returns the exponent of a digit's unit.
-  __device__ int unit(int digit) const { return unit_ - float_digit_bits * digit; }
-
-  __device__ double limit() const { return limit_; }
-
-  /// Adds a float below the limit, from the digit `First` on, of which it is at most half a unit
-  /// of the one before. Returns what is left.
-  template <int First = 0>
-  __device__ double add(double value, LabelDigits<Digits>& sum) const {
+  /// Multiplies by 2^bits, at most 2^Most.
+  template <int Most>
+  __device__ void shift_left(unsigned bits) {
 #pragma unroll
-    for (int i = First; i < Digits; ++i) {
-      const double rounded = value + rounder_[i];
-      sum.digit[i] +=
-          std::bit_cast<std::int64_t>(rounded) - std::bit_cast<std::int64_t>(rounder_[i]);
-      value -= rounded - rounder_[i];
+    for (int i = Count - 1; i > 0; --i) word_[i] = __funnelshift_l(word_[i - 1], word_[i], bits);
+    word_[0] <<= bits % 32;
+#pragma unroll
+    for (int words = 1; words <= Most / 32; words *= 2) {
+      const bool moves = (bits & 32u * words) != 0;
+#pragma unroll
+      for (int i = Count - 1; i >= 0; --i)
+        if (moves) word_[i] = i < words ? 0 : word_[(i + Count - words) % Count];
     }
-    return value;
+  }
+
+  __device__ LabelDigits<Count> digits(bool negative) const {
+    const std::int64_t flip = negative ? -1 : 0;
+    LabelDigits<Count> digits;
+#pragma unroll
+    for (int i = 0; i < Count; ++i) digits.digit[Count - 1 - i] = (word_[i] ^ flip) - flip;
+    return digits;
   }
 
  private:
-  int unit_;
-  double limit_;
-  double rounder_[Digits];
+  std::uint32_t word_[Count];
 };
 
-/// Returns the exponent of the window of a term, given that of the elements.
-__device__ constexpr int term_exponent(LabelTerm term, int exponent) {
-  return term == LabelTerm::square ? 2 * exponent + 1 : exponent;
+/// Returns the exponent of the power of two below which a term's digits are: for floats below
+/// 2^(exponent + 1).
+__device__ constexpr int exponent_above_digits(bool floating, LabelTerm term, int exponent) {
+  if (!floating) return label_digit_bits * digit_stride(false, term);
+  return (exponent + 1) * (term == LabelTerm::square ? 2 : 1);
 }
 
-/// Returns the exponent of the unit of a digit of a term.
-template <bool floating, LabelTerm term>
-__device__ int digit_unit(int exponent, int digit) {
-  constexpr int digits = label_digits(floating, term);
-  if constexpr (!floating) return integer_digit_bits * (digits - 1 - digit);
-  return DigitWindow<digits>(term_exponent(term, exponent)).unit(digit);
-}
-
-/// Calls emit(limb, addend) for the limbs of a term's number, which is exact.
-template <class Number, class Emit>
-__device__ void label_limbs(LabelTerm term, const Number& number, Emit&& emit) {
-  term == LabelTerm::square ? ExactSumOfSquares::digits(number, emit)
-                            : ExactSum::digits(number, emit);
-}
+/// The exact sum that a term's limbs are of.
+template <LabelTerm term>
+using LabelSum = std::conditional_t<term == LabelTerm::square, ExactSumOfSquares, ExactSum>;
 
 }  // namespace warpfold::cuda::kernels

@@ -13,16 +13,17 @@ constexpr LabelWork extrema_work{"preparing extrema of labels for this GPU",
 
 using Word64 = unsigned long long;
 
-constexpr Word64 no_key = ~Word64{0};
-
 /// The least keys of some elements: of the minimum, and complements of the maximum.
+template <class Key>
 struct LeastKeys {
-  Word64 key[2];
+  static constexpr Key no_key = ~Key{0};
+
+  Key key[2];
 
   __device__ static LeastKeys none() { return {{no_key, no_key}}; }
   template <class Element>
   __device__ static LeastKeys of(Element element) {
-    const Word64 key = ordered_key(element);
+    const Key key = dense_key(element);
     return {{key, ~key}};
   }
   __device__ void add(const LeastKeys& other) {
@@ -32,37 +33,43 @@ struct LeastKeys {
   __device__ bool seen() const { return key[0] != no_key || key[1] != no_key; }
 };
 
+/// The type of an element's key, of its size: only 32-bit atomics are native in shared memory.
+template <class Element>
+using KeyOf = std::conditional_t<sizeof(Element) == sizeof(std::uint32_t), std::uint32_t, Word64>;
+
 template <class Element>
 __device__ bool has_key(Element element, bool counts) {
-  if constexpr (std::is_floating_point_v<Element>)
-    return counts && element == element;
-  else
-    return counts;
+  return counts && !LabelElement(element).is_nan();
 }
 
 /// Reads what others may be lowering: a value that was right a while ago is greater.
-__device__ Word64 present(const Word64* word) { return *static_cast<const volatile Word64*>(word); }
+template <class Key>
+__device__ Key present(const Key* key) {
+  return *static_cast<const volatile Key*>(key);
+}
 
 /// Keys of labels in shared memory.
+template <class Key>
 struct KeyCache {
   LabelPlaces places;
-  Word64 key[2][LabelPlaces::count];
+  Key key[2][LabelPlaces::count];
 
   __device__ void clear() {
     places.clear();
     for (unsigned i = threadIdx.x; i < LabelPlaces::count; i += label_threads)
-      key[0][i] = key[1][i] = no_key;
+      key[0][i] = key[1][i] = LeastKeys<Key>::no_key;
   }
 };
 
 /// One block's keys on their way to those of the labels.
+template <class Key>
 class KeyMerger {
  public:
-  __device__ KeyMerger(const LabelTable& table, KeyCache& cache, unsigned copies)
+  __device__ KeyMerger(const LabelTable& table, KeyCache<Key>& cache, unsigned copies)
       : table_(table), cache_(cache), copies_(copies) {}
 
   /// Returns whether an element of these may be an extremum.
-  __device__ bool merge(std::uint32_t label, const LeastKeys& least) {
+  __device__ bool merge(std::uint32_t label, const LeastKeys<Key>& least) {
     if (!least.seen()) return false;
     const unsigned place = cache_.places.find(label, copies_);
     bool may_be = false;
@@ -94,12 +101,12 @@ class KeyMerger {
   __device__ bool lower(int k, std::uint32_t label, Word64 key) {
     const Word64 before = present(table_.keys[k] + label);
     if (key < before && atomicMin(table_.keys[k] + label, key) > key)
-      table_.places[k][label] = no_key;
+      table_.places[k][label] = ~Word64{0};
     return key <= before;
   }
 
   const LabelTable& table_;
-  KeyCache& cache_;
+  KeyCache<Key>& cache_;
   unsigned copies_;
 };
 
@@ -108,20 +115,21 @@ template <class Element>
 __global__ void __launch_bounds__(label_threads)
     find_keys_kernel(const __grid_constant__ LabelTable table,
                      const __grid_constant__ LabelSlab slab) {
-  __shared__ KeyCache cache;
+  using Keys = LeastKeys<KeyOf<Element>>;
+  __shared__ KeyCache<KeyOf<Element>> cache;
   cache.clear();
   __syncthreads();
   KeyMerger merger(table, cache, LabelPlaces::copies(slab.labels));
   bool may_be = false;
-  const auto merge = [&](std::uint32_t label, const LeastKeys& least) {
+  const auto merge = [&](std::uint32_t label, const Keys& least) {
     may_be |= merger.merge(label, least);
   };
   for_each_tile(slab, [&](std::uint64_t tile) {
     may_be = false;
-    LabelRuns<LeastKeys, decltype(merge)> runs(merge);
+    LabelRuns<Keys, decltype(merge)> runs(merge);
     for_each_row<Element>(
         slab, tile, [&](Element element, std::uint32_t label, bool counts, std::uint64_t) {
-          runs.take(label, has_key(element, counts) ? LeastKeys::of(element) : LeastKeys::none());
+          runs.take(label, has_key(element, counts) ? Keys::of(element) : Keys::none());
         });
     runs.flush();
     const bool marked = warp::any(may_be);
@@ -129,14 +137,6 @@ __global__ void __launch_bounds__(label_threads)
   });
   __syncthreads();
   merger.flush();
-}
-
-template <class Element>
-__device__ bool has_sign(Element element) {
-  if constexpr (std::is_floating_point_v<Element>)
-    return std::bit_cast<std::uint64_t>(static_cast<double>(element)) >> 63 != 0;
-  else
-    return false;
 }
 
 /// Finds the first places of the labels' keys in marked tiles.
@@ -149,10 +149,11 @@ __global__ void __launch_bounds__(label_threads)
     for_each_row<Element>(
         slab, tile, [&](Element element, std::uint32_t label, bool counts, std::uint64_t place) {
           if (label == no_label || !has_key(element, counts)) return;
-          const LeastKeys own = LeastKeys::of(element);
+          const auto own = LeastKeys<KeyOf<Element>>::of(element);
           for (int k = 0; k < 2; ++k) {
             if (own.key[k] != table.keys[k][label]) continue;
-            const Word64 word = slab.indices(place) << 1 | (has_sign(element) ? 1 : 0);
+            const Word64 word =
+                slab.indices(place) << 1 | (LabelElement(element).negative() ? 1 : 0);
             Word64* const first = table.places[k] + label;
             if (word < present(first)) atomicMin(first, word);
           }

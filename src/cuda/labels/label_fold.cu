@@ -35,21 +35,26 @@ __global__ void __launch_bounds__(label_threads)
   }
 }
 
-/// Returns the exponent of an element, 0 for those that say nothing; otherwise plus the bias.
+constexpr int exponent_bias = 1 << 12;
+
+/// Returns the exponent of an element plus the bias, 0 for those that say nothing.
 template <class Element>
 __device__ std::uint32_t biased_exponent(const LabelSlab& slab, std::uint64_t place) {
   if (slab.counting != nullptr && !slab.counting[place]) return 0;
-  const auto value = static_cast<double>(reinterpret_cast<const Element*>(slab.elements)[place]);
-  const auto exponent =
-      static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value) >> 52) & 0x7ff;
-  return exponent == 0x7ff ? 0 : exponent;
+  const LabelElement own(reinterpret_cast<const Element*>(slab.elements)[place]);
+  if (own.magnitude() == 0 || !own.is_finite()) return 0;
+  constexpr int bits = std::numeric_limits<Element>::digits;
+  return static_cast<std::uint32_t>(own.exponent() + bits - 1 + exponent_bias);
 }
 
 /// Returns the window's exponent for a sample whose greatest exponent is this one: the same as long
-/// as the elements have room in it.
+/// as the elements have room in it. Infinities and NaN have none.
+template <class Element>
 __device__ int window_for(int present, int greatest) {
   constexpr int room = 12;
-  return greatest > present || greatest + room < present ? greatest + 1 : present;
+  constexpr int most = std::numeric_limits<Element>::max_exponent - 1;
+  if (greatest <= present && present <= greatest + room) return present;
+  return greatest < most ? greatest + 1 : most;
 }
 
 template <class Element>
@@ -71,40 +76,42 @@ __global__ void __launch_bounds__(label_threads)
   if (threadIdx.x != 0) return;
   for (const std::uint32_t other : greatest_of_warp) greatest = other > greatest ? other : greatest;
   const int present = table.window->next;
-  const int next = greatest == 0 ? present : window_for(present, static_cast<int>(greatest) - 1023);
+  const int next = greatest == 0
+                       ? present
+                       : window_for<Element>(present, static_cast<int>(greatest) - exponent_bias);
   *table.window = {present, next};
 }
 
-template <bool floating, LabelTerm term>
+template <LabelTerm term>
 __device__ void fold_term(const LabelTable& table, std::uint64_t label, int exponent) {
-  constexpr int count = label_digits(floating, term);
   const LabelSums& sums = table.sums[static_cast<int>(term)];
   if (sums.digits == nullptr) return;
-  unsigned long long* const digits = sums.digits + label * digit_stride(floating, term);
-  for (int k = 0; k < count; ++k) {
+  const int stride = digit_stride(table.floating, term);
+  unsigned long long* const digits = sums.digits + label * stride;
+  int unit = exponent_above_digits(table.floating, term, exponent);
+  for (int k = 0; k < stride; ++k) {
+    unit -= label_digit_bits;
     const auto digit = static_cast<std::int64_t>(digits[k]);
     if (digit == 0) continue;
     digits[k] = 0;
     const auto bits = static_cast<std::uint64_t>(digit);
-    const ScaledInteger number{digit < 0 ? 0 - bits : bits, digit_unit<floating, term>(exponent, k),
-                               digit < 0};
-    label_limbs(term, number, [&](int limb, std::int64_t addend) {
+    const ScaledInteger number{digit < 0 ? 0 - bits : bits, unit, digit < 0};
+    LabelSum<term>::digits(number, [&](int limb, std::int64_t addend) {
       sums.limbs[static_cast<std::uint64_t>(limb - sums.range.first) * table.capacity + label] +=
           static_cast<unsigned long long>(addend);
     });
   }
 }
 
-template <bool floating>
 __global__ void __launch_bounds__(label_threads)
     fold_labels_kernel(const __grid_constant__ LabelTable table, const std::uint64_t labels,
                        const bool always) {
   const LabelWindow window = *table.window;
   if (!always && window.present == window.next) return;
   for (std::uint64_t label = thread_number(); label < labels; label += thread_count()) {
-    fold_term<floating, LabelTerm::value>(table, label, window.present);
-    fold_term<floating, LabelTerm::magnitude>(table, label, window.present);
-    fold_term<floating, LabelTerm::square>(table, label, window.present);
+    fold_term<LabelTerm::value>(table, label, window.present);
+    fold_term<LabelTerm::magnitude>(table, label, window.present);
+    fold_term<LabelTerm::square>(table, label, window.present);
   }
 }
 
@@ -165,7 +172,8 @@ void clear_labels(const LabelTable& table, cudaStream_t stream) {
     const LabelSums& sums = table.sums[term];
     if (sums.digits == nullptr) continue;
     const std::uint64_t digits =
-        table.capacity * digit_stride(table.floating, static_cast<LabelTerm>(term));
+        table.capacity *
+        static_cast<unsigned>(digit_stride(table.floating, static_cast<LabelTerm>(term)));
     const std::uint64_t limbs = table.capacity * static_cast<unsigned>(sums.range.count);
     check(cudaMemsetAsync(sums.digits, 0, digits * sizeof(*sums.digits), stream),
           "clearing sums of labels");
@@ -186,13 +194,9 @@ void choose_window(const LabelTable& table, const LabelSlab& slab, cudaStream_t 
 }
 
 void fold_labels(const LabelTable& table, std::uint64_t labels, bool always, cudaStream_t stream) {
-  const Launch by{blocks_for(labels), label_threads, stream};
-  if (table.floating)
-    launch("folding sums of labels on the GPU", fold_labels_kernel<true>, by, table, labels,
-           always);
-  else if (always)
-    launch("folding sums of labels on the GPU", fold_labels_kernel<false>, by, table, labels,
-           always);
+  if (!always && !table.floating) return;
+  launch("folding sums of labels on the GPU", fold_labels_kernel,
+         {blocks_for(labels), label_threads, stream}, table, labels, always);
 }
 
 void normalize_labels(const LabelTable& table, std::uint64_t labels, cudaStream_t stream) {
@@ -217,8 +221,7 @@ void load_label_folds() {
   load_kernel(clear_labels_kernel);
   load_kernel(choose_window_kernel<float>);
   load_kernel(choose_window_kernel<double>);
-  load_kernel(fold_labels_kernel<true>);
-  load_kernel(fold_labels_kernel<false>);
+  load_kernel(fold_labels_kernel);
   load_kernel(normalize_labels_kernel);
   load_kernel(merge_copies_kernel);
   load_kernel(find_used_limbs_kernel);

@@ -35,8 +35,8 @@ LabelSums take_sums(Scratch& scratch, const LabelTable& table, ElementType value
   const kernels::LimbRange range =
       kernels::limbs_of(table.floating, values == ElementType::f64, term);
   const auto limbs = static_cast<std::uint64_t>(range.count);
-  return {scratch.take<unsigned long long>(table.capacity *
-                                           kernels::digit_stride(table.floating, term)),
+  const auto stride = static_cast<std::uint64_t>(kernels::digit_stride(table.floating, term));
+  return {scratch.take<unsigned long long>(table.capacity * stride),
           scratch.take<unsigned long long>(table.capacity * limbs), range};
 }
 
@@ -58,7 +58,7 @@ Memory take_memory(Scratch& scratch, ElementType values, const ReduceNeeds& need
     }
   }
   table.window = scratch.take<kernels::LabelWindow>(1);
-  table.marks = scratch.take<bool>(kernels::most_unfolded / kernels::label_tile);
+  table.marks = scratch.take<bool>(kernels::most_launched / kernels::label_tile);
   return {table, scratch.take<std::uint32_t>(most_limbs)};
 }
 
@@ -119,25 +119,33 @@ std::vector<Expansion> expansions(const UsedLimbs& limbs, std::uint64_t labels, 
   return sums;
 }
 
-std::vector<Extremum> downloaded_extrema(const LabelTable& table, int k, ElementType values,
+/// Returns the extremum of an element of a slab.
+template <class Element>
+Extremum extremum_of(int k, std::uint64_t key, std::uint64_t place) {
+  auto value = element_of_dense_key<Element>(static_cast<Word<Element>>(k == 0 ? key : ~key));
+  // Both zeros have one key.
+  if (is_floating_element<Element> && value == 0 && place % 2 != 0) value = -value;
+  const std::uint64_t ordered = ordered_key(value);
+  return {k == 0 ? ordered : ~ordered, place / 2, value_bits(value)};
+}
+
+std::vector<Extremum> downloaded_extrema(const LabelTable& table, int k, ElementType elements,
                                          std::uint64_t labels, cudaStream_t stream) {
   const auto keys = downloaded_array<std::uint64_t>(table.keys[k], labels, stream);
   const auto places = downloaded_array<std::uint64_t>(table.places[k], labels, stream);
   std::vector<Extremum> extrema(labels, Extremum::none());
-  for (std::uint64_t label = 0; label < labels; ++label) {
-    if (places[label] == no_index) continue;
-    std::uint64_t bits = bits_of_key(k == 0 ? keys[label] : ~keys[label], values);
-    // Both zeros have one key.
-    if (is_floating(values) && bits == 0) bits = places[label] << 63;
-    extrema[label] = {keys[label], places[label] >> 1, bits};
-  }
+  kernels::visit_label_type(elements, [&](auto element) {
+    for (std::uint64_t label = 0; label < labels; ++label)
+      if (places[label] != no_index)
+        extrema[label] = extremum_of<decltype(element)>(k, keys[label], places[label]);
+  });
   return extrema;
 }
 
 }  // namespace
 
 LabelReduction::LabelReduction(ElementType values, const ReduceNeeds& needs, std::uint64_t capacity)
-    : values_(values), needs_(needs), memory_(device_bytes(values, needs, capacity)) {
+    : needs_(needs), memory_(device_bytes(values, needs, capacity)) {
   Scratch scratch(memory_.data());
   const Memory memory = take_memory(scratch, values, needs, capacity);
   table_ = memory.table;
@@ -152,9 +160,10 @@ std::uint64_t LabelReduction::device_bytes(ElementType values, const ReduceNeeds
 }
 
 void LabelReduction::take(kernels::LabelSlab slab, cudaStream_t stream) {
+  elements_ = slab.type;
   const std::uint64_t end = slab.end;
   while (slab.begin < end) {
-    slab.end = std::min(end, slab.begin + kernels::most_unfolded);
+    slab.end = std::min(end, slab.begin + kernels::most_launched);
     take_part(slab, stream);
     slab.begin = slab.end;
   }
@@ -165,12 +174,11 @@ void LabelReduction::take_part(const kernels::LabelSlab& part, cudaStream_t stre
   clear_where_unused(stream);
   take_labels(part.labels, stream);
   kernels::choose_window(table_, part, stream);
-  const bool full = unfolded_ + elements > kernels::most_unfolded;
-  kernels::fold_labels(table_, labels_, full, stream);
-  unfolded_ = elements + (full ? 0 : unfolded_);
   // A fold adds to limbs what several elements do.
   unnormalized_ += elements + 16;
-  if (unnormalized_ > kernels::most_unnormalized) {
+  const bool full = unnormalized_ > kernels::most_unnormalized;
+  kernels::fold_labels(table_, labels_, full, stream);
+  if (full) {
     kernels::normalize_labels(table_, labels_, stream);
     unnormalized_ = elements + 16;
   }
@@ -218,13 +226,13 @@ AxisParts LabelReduction::finish(std::uint64_t labels, cudaStream_t stream) {
       parts.squares = expansions<ExactSumOfSquares>(term_limbs(LabelTerm::square), labels,
                                                     AxisTerm::square, parts.spills);
     if (needs_.extrema) {
-      parts.minimum = downloaded_extrema(table_, 0, values_, labels, stream);
-      parts.maximum = downloaded_extrema(table_, 1, values_, labels, stream);
+      parts.minimum = downloaded_extrema(table_, 0, elements_, labels, stream);
+      parts.maximum = downloaded_extrema(table_, 1, elements_, labels, stream);
     }
   }
   table_.copies = LabelReduction::copies_of_few;
   in_use_ = false;
-  labels_ = unfolded_ = unnormalized_ = 0;
+  labels_ = unnormalized_ = 0;
   synchronize(stream);
   return parts;
 }

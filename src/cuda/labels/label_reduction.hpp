@@ -41,14 +41,13 @@ class LabelReduction {
   void take_labels(std::uint64_t labels, cudaStream_t stream);
   void merge_copies(cudaStream_t stream);
 
-  ElementType values_;
+  ElementType elements_{};  ///< the type of slabs' elements
   ReduceNeeds needs_;
   DeviceBuffer memory_;
   kernels::LabelTable table_{};
   std::uint32_t* used_limbs_ = nullptr;
   bool in_use_ = false;             ///< otherwise totals are anything
   std::uint64_t labels_ = 0;        ///< that have come
-  std::uint64_t unfolded_ = 0;      ///< elements, the most that digits have taken
   std::uint64_t unnormalized_ = 0;  ///< elements
 };
 

@@ -12,19 +12,19 @@ constexpr LabelWork sums_work{"preparing a reduction by labels for this GPU",
                               "starting a reduction by labels on the GPU"};
 
 /// Adds digits of a term to those in device memory.
-template <bool floating, LabelTerm term>
+template <class Element, LabelTerm term>
 struct DigitTarget {
-  static constexpr int count = label_digits(floating, term);
-
   unsigned long long* digits;
 
   __device__ explicit DigitTarget(const LabelTable& table)
       : digits(table.sums[static_cast<int>(term)].digits) {}
 
-  __device__ void add(std::uint32_t label, const LabelDigits<count>& sum) const {
-    unsigned long long* const own = digits + label * digit_stride(floating, term);
+  template <int Count>
+  __device__ void add(std::uint32_t label, const LabelDigits<Count>& sum) const {
+    constexpr unsigned stride = digit_stride(std::is_floating_point_v<Element>, term);
+    unsigned long long* const own = digits + std::uint64_t{label} * stride;
 #pragma unroll
-    for (int k = 0; k < count; ++k)
+    for (int k = 0; k < Count; ++k)
       if (sum.digit[k] != 0) atomicAdd(own + k, static_cast<unsigned long long>(sum.digit[k]));
   }
 };
@@ -71,14 +71,12 @@ class Counting {
   __device__ Digits of(Element element, std::uint32_t label, std::uint64_t place) {
     Digits digits = Digits::none();
     digits.digit[0] = 1;
-    if constexpr (std::is_floating_point_v<Element>) {
-      const auto value = static_cast<double>(element);
-      if (value != value) {
-        digits.digit[0] |= std::int64_t{1} << 32;
-        note_nan(label, place);
-      } else if (!is_finite_float(value)) {
-        digits.digit[1] = value > 0 ? 1 : std::int64_t{1} << 32;
-      }
+    const LabelElement own(element);
+    if (own.is_nan()) {
+      digits.digit[0] |= std::int64_t{1} << 32;
+      note_nan(label, place);
+    } else if (!own.is_finite()) {
+      digits.digit[count - 1] = own.negative() ? std::int64_t{1} << 32 : 1;
     }
     return digits;
   }
@@ -107,7 +105,7 @@ class Summing {
  public:
   static constexpr int count = TermDigits<Element, term>::count;
   using Digits = LabelDigits<count>;
-  using Target = DigitTarget<std::is_floating_point_v<Element>, term>;
+  using Target = DigitTarget<Element, term>;
 
   __device__ Summing(const LabelTable& table, const LabelSlab&) : digits_(table) {}
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/layout/staged_chunks.hpp"
 #include "core/results/accumulator.hpp"
@@ -14,10 +15,10 @@
 
 namespace warpfold::cuda::kernels {
 
-/// The most elements that digits take before they are folded into limbs.
-inline constexpr std::uint64_t most_unfolded = std::uint64_t{1} << 24;
+/// The most elements that a launch takes.
+inline constexpr std::uint64_t most_launched = std::uint64_t{1} << 24;
 
-/// The most elements that limbs take before they are normalized.
+/// The most elements that digits take before they are folded into limbs, and these normalized.
 inline constexpr std::uint64_t most_unnormalized = std::uint64_t{1} << 29;
 
 /// Elements that share a mark: those that a warp takes at a time.
@@ -26,15 +27,18 @@ inline constexpr std::uint64_t label_tile = 256;
 enum class LabelTerm : int { value, magnitude, square };
 inline constexpr int label_terms = 3;
 
-/// Digits of a sum that are kept apart from its limbs: of floats 38 bits each, of integers 32.
-WARPFOLD_HD constexpr int label_digits(bool floating, LabelTerm term) {
-  if (term == LabelTerm::square) return 4;
-  return floating ? 3 : 2;
+inline constexpr int label_digit_bits = 32;
+
+/// Returns how many digits of a sum of elements are kept apart from its limbs.
+template <class Element>
+constexpr int label_digits(LabelTerm term) {
+  if (std::is_integral_v<Element>) return term == LabelTerm::square ? 4 : 2;
+  return term == LabelTerm::square ? 5 : sizeof(Element) == sizeof(float) ? 3 : 4;
 }
 
 /// Returns how many words lie between the digits of neighbouring labels.
-WARPFOLD_HD constexpr std::uint64_t digit_stride(bool floating, LabelTerm term) {
-  return label_digits(floating, term) == 2 ? 2 : 4;
+WARPFOLD_HD constexpr int digit_stride(bool floating, LabelTerm term) {
+  return (floating ? 4 : 2) * (term == LabelTerm::square ? 2 : 1);
 }
 
 struct LimbRange {
@@ -74,8 +78,8 @@ struct LabelTable {
   AxisCounts* counts;
   unsigned long long* first_nan;
   LabelSums sums[label_terms];
-  /// The minimum's and the maximum's: an Extremum's key, and twice its index, plus 1 where the
-  /// value has a sign. Null unless the needs ask for them.
+  /// The minimum's and the maximum's: the dense_key() of a slab's element or its complement, and
+  /// twice its index, plus 1 where the element has a sign. Null unless the needs ask for them.
   unsigned long long* keys[2];
   unsigned long long* places[2];
   LabelWindow* window;
@@ -90,7 +94,7 @@ struct LabelSlab {
   const std::uint32_t* numbers;
   std::uint64_t places;
   std::uint64_t begin;   ///< place of the first element that is reduced
-  std::uint64_t end;     ///< place behind the last, at most most_unfolded further
+  std::uint64_t end;     ///< place behind the last, at most most_launched further
   std::uint64_t labels;  ///< numbers are below, or no_label
   BoxIndices indices;    ///< flat, of places
 };

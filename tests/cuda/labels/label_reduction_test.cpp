@@ -352,6 +352,15 @@ TYPED_TEST(CudaLabels, ForgetsWhatItHasReturned) {
   }
 }
 
+TYPED_TEST(CudaLabels, GreatestElementsOfOneSign) {
+  LabelCase<TypeParam> labels(2, everything, 2);
+  const std::vector<TypeParam> greatest(2000, std::numeric_limits<TypeParam>::max());
+  const std::vector<TypeParam> lowest(3000, std::numeric_limits<TypeParam>::lowest());
+  labels.take(greatest, labels_of(Labels::random, 2000, 2, this->random_), {});
+  labels.take(lowest, labels_of(Labels::sorted, 3000, 2, this->random_), {});
+  labels.expect("greatest");
+}
+
 using FloatTypes = ::testing::Types<float, double>;
 
 template <class T>
@@ -401,19 +410,42 @@ TYPED_TEST(CudaFloatLabels, NothingButNaNOrInfinities) {
   labels.expect("NaN");
 }
 
-TYPED_TEST(CudaFloatLabels, GreatestElementsOfOneSign) {
-  LabelCase<TypeParam> labels(2, everything, 2);
-  const std::vector<TypeParam> greatest(2000, std::numeric_limits<TypeParam>::max());
-  const std::vector<TypeParam> lowest(3000, std::numeric_limits<TypeParam>::lowest());
-  labels.take(greatest, labels_of(Labels::random, 2000, 2, this->random_), {});
-  labels.take(lowest, labels_of(Labels::sorted, 3000, 2, this->random_), {});
-  labels.expect("greatest");
+/// Elements of every exponent at places that the sample for the window does not have.
+TYPED_TEST(CudaFloatLabels, ElementsOutsideTheWindow) {
+  using Limits = std::numeric_limits<TypeParam>;
+  constexpr int least = Limits::min_exponent - Limits::digits;
+  constexpr std::uint64_t count = 3 * 4096;
+  const TypeParam rare[] = {Limits::quiet_NaN(), -Limits::quiet_NaN(), Limits::infinity(),
+                            -Limits::infinity(), TypeParam{-0.0}};
+  for (const int window : {0, Limits::max_exponent, least + 8}) {
+    LabelCase<TypeParam> labels(6, everything, 6);
+    auto elements = sample<TypeParam>(Sample::uniform, count, this->random_());
+    for (TypeParam& each : elements) each = std::ldexp(each, window);
+    int exponent = least;
+    for (std::uint64_t i = 1; i < count; i += 3) {
+      const TypeParam fraction = this->random_() % 2 == 0 ? 1 : 2 - Limits::epsilon();
+      elements[i] = std::ldexp(this->random_() % 2 == 0 ? fraction : -fraction, exponent);
+      if (++exponent == Limits::max_exponent) exponent = least;
+      if (i % 10 == 0) elements[i + 1] = rare[i / 10 % std::size(rare)];
+    }
+    labels.take(elements, labels_of(Labels::random, count, 6, this->random_), {});
+    labels.expect("window " + std::to_string(window));
+  }
 }
 
-/// More than digits take at a time, and than one kernel does.
+TYPED_TEST(CudaFloatLabels, ZerosOfBothSigns) {
+  LabelCase<TypeParam> labels(30, everything, 30);
+  std::vector<TypeParam> zeros(1000);
+  for (TypeParam& each : zeros)
+    if (this->random_() % 2 == 0) each = -each;
+  labels.take(zeros, labels_of(Labels::random, 1000, 30, this->random_), {.first = 5});
+  labels.expect("zeros");
+}
+
+/// More than a launch takes, and than digits do before they are folded.
 TYPED_TEST(CudaFloatLabels, LongSlabs) {
   if (is_emulated()) GTEST_SKIP() << "takes minutes";
-  constexpr std::uint64_t count = 5 * kernels::most_unfolded / 2;
+  constexpr std::uint64_t count = 5 * kernels::most_launched / 2;
   constexpr std::uint32_t mantissa = 0xffffff;
   const std::vector<TypeParam> elements(count, static_cast<TypeParam>(mantissa));
   std::vector<std::uint32_t> numbers(count, 1);
@@ -428,12 +460,12 @@ TYPED_TEST(CudaFloatLabels, LongSlabs) {
   slab.places = slab.end = count;
   slab.labels = 2;
   const Stream stream;
-  reduction.take(slab, stream.get());
-  reduction.take(slab, stream.get());
+  constexpr std::uint64_t turns = kernels::most_unnormalized / count + 2;
+  for (std::uint64_t turn = 0; turn < turns; ++turn) reduction.take(slab, stream.get());
   AxisTotals totals(element_type_of<TypeParam>(), {.sum = true, .squares = true}, 2);
   totals.merge(reduction.finish(2, stream.get()));
   for (const std::uint64_t label : {0u, 1u}) {
-    const std::uint64_t times = label == 0 ? 2 : 2 * (count - 1);
+    const std::uint64_t times = label == 0 ? turns : turns * (count - 1);
     LongInteger sum(68);
     sum.add(uint128{mantissa} * times, 1088, false);
     LongInteger squares(136);
