@@ -13,7 +13,8 @@ struct Every {
   /// Takes a number of consecutive indices, 0 for all.
   Every(std::uint64_t count = 0) : indices(count) {}  // NOLINT(google-explicit-constructor)
 
-  /// Takes "year", "season", "month", "day" or "N hours", where 24 is a multiple of N.
+  /// Takes "year", "season", "month", "day", "N years", "N months", "N days", or "N hours", where
+  /// 24 is a multiple of N.
   template <std::convertible_to<std::string_view> Text>
   Every(const Text& text) : window(std::string_view(text)) {}  // NOLINT
 

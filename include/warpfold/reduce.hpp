@@ -49,6 +49,7 @@ struct ReduceOptions {
   /// have fewer. The output keeps that dimension, with an index for each group. 0: one group. Or a
   /// window of the calendar, by the times of the coordinate along that axis: "year", "season" (from
   /// December, March, June and September), "month", "day", or "6 hours" and the like from midnight.
+  /// "10 years", "3 months" and "5 days" begin with the year, month or day of the first time.
   Every every = 0;
   /// Omit a first or last window that the times don't cover: a further time would lie in it, at the
   /// distance of the first or last two times.

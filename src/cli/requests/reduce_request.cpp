@@ -226,10 +226,10 @@ void ReduceRequest::add_axes_options() {
              "the last. Results are a dataset of OUT; without -o up to 100 results are "
              "printed. Default of --ops: sum",
              options.axes, parse_axes);
-  add_option(command_, "--every", "N|year|season|month|day|N hours",
+  add_option(command_, "--every", "N|year|season|month|day|N years|N months|N days|N hours",
              "Reduce groups of N indices along the first axis. The last group may have fewer. "
-             "Or reduce the times of one calendar window at a time; seasons begin in December, "
-             "hours at midnight",
+             "Or reduce the times of one window at a time; seasons begin in December, hours at "
+             "midnight, N days, months and years with the first time's",
              [this](const std::string& text) { take_every(text); })
       ->option_text("N|WINDOW");
   command_.add_flag("--complete", options.complete,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <regex>
 #include <utility>
 
@@ -46,29 +47,79 @@ Instant months_later(const Instant& instant, std::int64_t months, Calendar calen
 
 }  // namespace
 
+namespace {
+
+/// Understands "6 hours", "5 days", "3 months", "10 years" and short forms; nothing else.
+std::optional<WindowLength> counted_length(const std::string& text) {
+  using Unit = WindowLength::Unit;
+  static const std::regex form(
+      R"((\d{1,6}) ?(?:(h(?:ours?)?)|(d(?:ays?)?)|(mo(?:nths?)?)|y(?:ears?)?))");
+  std::smatch part;
+  if (!std::regex_match(text, part, form)) return std::nullopt;
+  const std::int64_t count = std::stoll(part[1]);
+  if (count == 0 || (part[2].matched && 24 % count != 0)) return std::nullopt;
+  if (part[2].matched) return WindowLength{Unit::hour, count};
+  if (part[3].matched) return WindowLength{Unit::day, count, 0, 1};
+  const std::int64_t months = part[4].matched ? 1 : 12;
+  return WindowLength{Unit::month, months * count, 0, months};
+}
+
+/// Returns the window that a text most likely means, such as "10 years" for "10YS"; empty if none.
+std::string likely_length(const std::string& text) {
+  if (text == "daily") return "day";
+  for (const std::string_view name : {"year", "season", "month", "day", "hour"})
+    if (text.starts_with(name)) return std::string(name);
+  static const std::regex form(R"((\d{1,6}) ?([dmwyah])[a-z]*)", std::regex::icase);
+  std::smatch part;
+  if (!std::regex_match(text, part, form)) return "";
+  const std::int64_t count = std::stoll(part[1]);
+  if (count == 0) return "";
+  switch (lowered(part[2].str()).front()) {
+    case 'd':
+      return std::to_string(count) + " days";
+    case 'm':
+      return std::to_string(count) + " months";
+    case 'w':
+      return std::to_string(7 * count) + " days";
+    case 'h':
+      return count % 24 == 0 ? std::to_string(count / 24) + " days" : "";
+    default:
+      return std::to_string(count) + " years";
+  }
+}
+
+}  // namespace
+
 WindowLength window_length(std::string_view text) {
   using Unit = WindowLength::Unit;
   constexpr std::pair<std::string_view, WindowLength> names[] = {{"year", {Unit::month, 12}},
-                                                                 {"season", {Unit::month, 3}},
+                                                                 {"season", {Unit::month, 3, -1}},
                                                                  {"month", {Unit::month, 1}},
-                                                                 {"day", {Unit::hour, 24}},
+                                                                 {"day", {Unit::day, 1}},
                                                                  {"hour", {Unit::hour, 1}}};
-  std::string likely;
-  for (const auto& [name, length] : names) {
+  for (const auto& [name, length] : names)
     if (text == name) return length;
-    if (text.starts_with(name) || (name == "day" && text == "daily"))
-      likely = "Did you mean " + std::string(name) + "? ";
-  }
-  static const std::regex form(R"((\d{1,2}) ?h(?:ours?)?)");
-  std::smatch part;
   const std::string whole(text);
-  const std::int64_t hours = std::regex_match(whole, part, form) ? std::stoll(part[1]) : 0;
-  if (hours == 0 || 24 % hours != 0)
-    throw usage_error("bad `every` '" + whole + "'", "",
-                      likely +
-                          "Give a number of indices, or year, season, month, day or N hours, "
-                          "where 24 is a multiple of N.");
-  return {Unit::hour, hours};
+  if (const auto length = counted_length(whole)) return *length;
+  const std::string likely = likely_length(whole);
+  throw usage_error("bad `every` '" + whole + "'", "",
+                    (likely.empty() ? "" : "Did you mean " + likely + "? ") +
+                        "Give a number of indices, or year, season, month, day, N years, N months, "
+                        "N days, or N hours, where 24 is a multiple of N.");
+}
+
+WindowLength counted_from(const Instant& first, Calendar calendar, WindowLength length) {
+  if (length.origin_units == 0) return length;
+  const bool days = length.unit == WindowLength::Unit::day;
+  const std::int64_t at = days ? first.day : month_of(time_of(first, calendar), calendar);
+  length.origin = floor_div(at, length.origin_units) * length.origin_units;
+  return length;
+}
+
+bool divides_calendar(const WindowLength& length) {
+  const bool may = length.origin_units == 12 || 12 % length.count == 0;
+  return length.unit != WindowLength::Unit::month || length.origin_units == 0 || !may ||
+         length.origin % length.count == 0;
 }
 
 TimeWindow window_at(const Instant& instant, const WindowLength& length, Calendar calendar) {
@@ -77,11 +128,14 @@ TimeWindow window_at(const Instant& instant, const WindowLength& length, Calenda
     const Instant begin{instant.day, instant.microsecond / size * size};
     return {begin, later(begin, 0, size)};
   }
-  const std::int64_t month = month_of(time_of(instant, calendar), calendar);
-  // A season begins a month before the quarter of a year.
-  const std::int64_t shift = length.count == 3 ? 1 : 0;
-  const std::int64_t first = floor_div(month + shift, length.count) * length.count - shift;
-  return {month_begin(first, calendar), month_begin(first + length.count, calendar)};
+  const bool days = length.unit == WindowLength::Unit::day;
+  const std::int64_t at = days ? instant.day : month_of(time_of(instant, calendar), calendar);
+  const std::int64_t first =
+      floor_div(at - length.origin, length.count) * length.count + length.origin;
+  const auto begin_of = [&](std::int64_t unit) {
+    return days ? Instant{unit, 0} : month_begin(unit, calendar);
+  };
+  return {begin_of(first), begin_of(first + length.count)};
 }
 
 Instant step_from(const Instant& instant, const Instant& one, const Instant& next, bool forward,

@@ -17,17 +17,30 @@ struct TimeWindow {
   bool holds(const Instant& instant) const { return begin <= instant && instant < end; }
 };
 
-/// The length of windows of time. Windows of hours begin at midnight, seasons with December, March,
-/// June and September.
+/// The length of windows of time, and where they begin. Windows of hours begin at midnight, seasons
+/// with December, March, June and September.
 struct WindowLength {
-  enum class Unit : std::uint8_t { hour, month };
+  enum class Unit : std::uint8_t { hour, day, month };
 
-  Unit unit = Unit::hour;
-  std::int64_t count = 24;  ///< hours, a divisor of 24; or months, 1, 3 or 12
+  Unit unit = Unit::day;
+  std::int64_t count = 1;   ///< of units; of hours a divisor of 24
+  std::int64_t origin = 0;  ///< day, or month since that of January of the year 0, that begins one
+
+  /// Days, or months, of which the one that holds the first time is to be the origin: 1, or 12 of
+  /// years; 0 of windows that begin where the calendar has them begin.
+  std::int64_t origin_units = 0;
 };
 
-/// Understands "year", "season", "month", "day" and "6 hours". Throws a usage Error for others.
+/// Understands "year", "season", "month", "day", "6 hours", "5 days", "3 months", "10 years" and
+/// short forms. Throws a usage Error for others.
 WindowLength window_length(std::string_view text);
+
+/// Lets windows of several days, months or years begin with the day, month or year of a first time.
+WindowLength counted_from(const Instant& first, Calendar calendar, WindowLength length);
+
+/// Returns false where such windows of months or years begin in others than those that divide a
+/// year, or the years, evenly: 3 months in February, 10 years in 2003.
+bool divides_calendar(const WindowLength& length);
 
 /// Returns the window that holds a point in time.
 TimeWindow window_at(const Instant& instant, const WindowLength& length, Calendar calendar);

@@ -1,5 +1,6 @@
 #include "pipeline/datasets/time_groups.hpp"
 
+#include <cctype>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -23,8 +24,7 @@ bool have_one_count_of_days(Calendar one, Calendar other) {
 
 Times require_order(const std::vector<std::optional<IndexTime>>& read, const std::string& every,
                     const DatasetView& view, Run& run) {
-  const std::string problem =
-      "cannot make windows of a " + every + " of '" + view.info().name + "'";
+  const std::string problem = "cannot apply `every` '" + every + "' to '" + view.info().name + "'";
   Times times;
   bool repeat = false;
   for (const auto& time : read) {
@@ -56,14 +56,21 @@ struct WindowRun {
   TimeWindow window;
 };
 
-std::vector<WindowRun> runs_of(const Times& times, const WindowLength& length) {
+std::vector<WindowRun> runs_of(const Times& times, const std::string& every, Run& run) {
   std::vector<WindowRun> runs;
+  if (times.empty()) return runs;
+  const auto& [first, calendar_of_first] = times.front();
+  const WindowLength length = counted_from(first, calendar_of_first, window_length(every));
   for (std::size_t index = 0; index < times.size(); ++index) {
     const auto& [instant, calendar] = times[index];
     if (runs.empty() || !runs.back().window.holds(instant))
       runs.push_back({{index, 0}, window_at(instant, length, calendar)});
     ++runs.back().indices.count;
   }
+  if (!divides_calendar(length))
+    run.note("windows of " + every + " begin with " +
+             date_text(runs.front().window.begin, calendar_of_first) +
+             ", by the first time. `select` can choose another.");
   return runs;
 }
 
@@ -81,6 +88,11 @@ bool is_last_cut(const Times& times, const TimeWindow& window) {
   return step_from(last, times[times.size() - 2].instant, last, true, calendar) < window.end;
 }
 
+/// Names one window: "month", "window of 5 days".
+std::string named(const std::string& every) {
+  return (std::isdigit(static_cast<unsigned char>(every.front())) != 0 ? "window of " : "") + every;
+}
+
 void require_complete(const std::string& every, bool complete, const Times& times,
                       std::vector<WindowRun>& runs, Run& run) {
   if (runs.empty()) return;
@@ -90,7 +102,7 @@ void require_complete(const std::string& every, bool complete, const Times& time
   if (!complete) {
     const bool both = first && last && runs.size() > 1;
     const std::string which = both ? "first and the last " : first ? "first " : "last ";
-    run.note("the " + which + every + " of the times " + (both ? "are" : "is") +
+    run.note("the " + which + named(every) + " of the times " + (both ? "are" : "is") +
              " incomplete; they go from " +
              date_text(times.front().instant, times.front().calendar) + " to " +
              date_text(times.back().instant, times.back().calendar) +
@@ -100,7 +112,7 @@ void require_complete(const std::string& every, bool complete, const Times& time
   if (last) runs.pop_back();
   if (first && !runs.empty()) runs.erase(runs.begin());
   if (runs.empty())
-    throw Error("no " + every + " of the times is complete",
+    throw Error("no " + named(every) + " of the times is complete",
                 "they go from " + date_text(times.front().instant, times.front().calendar) +
                     " to " + date_text(times.back().instant, times.back().calendar),
                 "Omit `complete`, or choose shorter windows.");
@@ -115,7 +127,7 @@ AxisGroups windows_along(const std::string& every, bool complete, int dimension,
   while_unchanged(view, communicator, [&] {
     run_on_root(communicator, [&] {
       const Times times = require_order(times_along(dimension, view, run, every), every, view, run);
-      std::vector<WindowRun> runs = runs_of(times, window_length(every));
+      std::vector<WindowRun> runs = runs_of(times, every, run);
       require_complete(every, complete, times, runs, run);
       for (const WindowRun& each : runs) ranges.push_back(each.indices);
     });

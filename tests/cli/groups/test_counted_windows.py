@@ -1,0 +1,175 @@
+"""Reductions by windows of several days, months and years, beside cftime, xarray and CDO."""
+
+import datetime
+import itertools
+import shutil
+import subprocess
+import sys
+
+import cftime
+import h5py
+import numpy as np
+import pytest
+
+import support
+from samples import write_times
+from test_windows import CALENDARS, cdo, reduce, write_field
+
+# In a process of its own: netCDF4 and h5py may have HDF5 libraries that don't go together.
+SAME_AS_XARRAY = """
+import sys
+import numpy as np
+import xarray
+given, made, frequency = sys.argv[1:]
+data = xarray.open_dataset(given, decode_timedelta=False)["x"]
+expected = data.resample(time=frequency).max()
+expected = expected.isel(time=data.resample(time=frequency).count().values[:, 0, 0] > 0)
+found = xarray.open_dataset(made, decode_timedelta=False)["x"]
+assert np.array_equal(found.values, expected.values)
+"""
+
+
+def number_of(date, first, every):
+    """Returns the number of the window of a date, counted from that of the first."""
+    count, unit = int(every.split()[0]), every.split()[1][:-1]
+    if unit == "day":
+        midnight = first.replace(hour=0, minute=0, second=0, microsecond=0)
+        return (date - midnight) // datetime.timedelta(days=count)
+
+    def months(time):
+        year = time.year if time.has_year_zero or time.year > 0 else time.year + 1
+        return 12 * year + time.month - 1 if unit == "month" else year
+
+    return (months(date) - months(first)) // count
+
+
+def slices(dates, every):
+    ends = [0]
+    for _, group in itertools.groupby(number_of(date, dates[0], every) for date in dates):
+        ends.append(ends[-1] + len(list(group)))
+    return [slice(*each) for each in itertools.pairwise(ends)]
+
+
+@pytest.mark.parametrize("calendar", CALENDARS)
+@pytest.mark.parametrize("dtype, units, step", [
+    ("f8", "days since 1581-11-30 18:30:00 +02:30", 3.7),
+    ("i4", "hours since 1582-08-01", 300),
+    ("f8", "days since -13-12-30T23:59:59.5Z", 37),
+    (">i8", "seconds since 1999-12-30", 4_000_000),
+])  # fmt: skip
+def test_windows_are_cftimes(tmp_path, calendar, dtype, units, step):
+    random = np.random.default_rng(5)
+    times = np.cumsum(1 + random.random(200) * step * 2).astype(dtype)
+    values = write_times(tmp_path / "in.nc", times, units, calendar, chunks=(7, 3, 4))
+    times = times.astype(times.dtype.newbyteorder("="))
+    dates = cftime.num2date(times, units, calendar)
+    windows = ["1 days", "5 days", "73 days", "2 months", "3 months", "5 months", "1 years",
+               "7 years", "10 years"]  # fmt: skip
+    for ranks, every in enumerate(windows):
+        expected = slices(dates, every)
+        found, middles, bounds, _ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every,
+                                           ranks=1 + ranks % 4)  # fmt: skip
+        assert np.array_equal(found, [values[each].sum(0) for each in expected])
+        ends = np.array([(times[each][0], times[each][-1]) for each in expected], dtype="f8")
+        if bounds is None:
+            assert np.array_equal(ends[:, 0], ends[:, 1]) and np.array_equal(middles, ends[:, 0])
+        else:
+            assert np.array_equal(bounds, ends) and np.array_equal(middles, ends.mean(1))
+
+
+@pytest.mark.parametrize("every, frequency", [
+    ("5 days", "5D"), ("30d", "30D"), ("2 months", "2MS"), ("3mo", "3MS"), ("2y", "2YS"),
+    ("10 years", "10YS"),
+])  # fmt: skip
+@pytest.mark.parametrize("calendar", ["standard", "noleap", "360_day"])
+def test_windows_are_xarrays(tmp_path, every, frequency, calendar):
+    times = np.cumsum(np.random.default_rng(3).integers(1, 400, 300)).astype(float)
+    times[150:] += 4000
+    write_times(tmp_path / "in.nc", times, "hours since 1999-11-20 07:00" if "d" in every else
+                "days since 1999-11-20 07:00", calendar)  # fmt: skip
+    reduce(tmp_path / "in.nc", tmp_path / "out.nc", every, ops="max", ranks=2)
+    subprocess.run([sys.executable, "-c", SAME_AS_XARRAY, tmp_path / "in.nc", tmp_path / "out.nc",
+                    frequency], check=True)  # fmt: skip
+
+
+@pytest.mark.skipif(shutil.which("cdo") is None, reason="needs cdo")
+@pytest.mark.parametrize("every, steps, times", [
+    ("5 days", 5, np.arange(0, 400.0)),
+    ("5d", 20, np.arange(0, 100, 0.25)),
+    ("10 years", 10, np.arange(40) * 365.0 + 180),
+])  # fmt: skip
+def test_outputs_are_cdos(tmp_path, every, steps, times):
+    """Where all times are there, so many of them are in a window."""
+    write_field(tmp_path / "in.nc", times, "days since 2003-01-01", "noleap")
+    cdo("-f", "nc4", f"timselsum,{steps}", tmp_path / "in.nc", tmp_path / "cdo.nc")
+    found, middles, bounds, _ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every)
+    with h5py.File(tmp_path / "cdo.nc") as file:
+        assert np.array_equal(found, file["x"][()])
+        assert np.array_equal(middles, file["time"][()])
+        assert np.array_equal(bounds, file["time_bnds"][()])
+
+
+def test_joined_files_and_a_selection(tmp_path):
+    parts, dates = [], []
+    for year in (2003, 2004, 2005):
+        days = np.arange(366.0 if year == 2004 else 365.0)
+        units = f"days since {year}-01-01"
+        parts.append(write_times(tmp_path / f"{year}.nc", days, units, "standard") + 0)
+        dates.extend(cftime.num2date(days, units, "standard"))
+    values = np.concatenate(parts)
+    files = [tmp_path / f"{year}.nc" for year in (2003, 2004, 2005)]
+    for every, begin in (("5 days", None), ("2 years", "2003"), ("3 months", "2003-05")):
+        chosen = slice(130, None) if every == "3 months" else slice(None)
+        words = ("--concat", "time", "--select", f"time={chosen.start or 0}:")
+        found, *_, outcome = reduce(files, tmp_path / "out.nc", every, *words, ranks=2)
+        expected = slices(dates[chosen], every)
+        assert np.array_equal(found, [values[chosen][each].sum(0) for each in expected])
+        said = f"windows of {every} begin with {begin}"
+        assert (said in outcome.stderr) == (begin is not None), outcome.stderr
+
+
+@pytest.mark.parametrize("times, every, cut", [
+    (np.arange(0, 50.0), "5 days", (0, 0)),
+    (np.arange(0, 52.0), "5 days", (0, 1)),
+    (np.arange(0.25, 50, 0.25), "5 days", (1, 0)),
+    (np.arange(0, 365 * 20.0), "10 years", (0, 0)),
+    (np.arange(100, 365 * 20.0), "10 years", (1, 0)),
+    (np.arange(0, 365 * 25.0), "10 years", (0, 1)),
+    (np.arange(0, 59.0), "2 months", (0, 0)),
+    (np.arange(31, 59.0), "2 months", (0, 1)),
+])  # fmt: skip
+def test_incomplete_windows(tmp_path, times, every, cut):
+    units = "days since 2001-01-01"
+    values = write_times(tmp_path / "in.nc", times, units, "noleap")
+    expected = slices(cftime.num2date(times, units, "noleap"), every)
+    *_, outcome = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every)
+    said = f"window of {every} of the times is incomplete; they go from"
+    assert (said in outcome.stderr) == any(cut)
+    whole = expected[cut[0] : len(expected) - cut[1]]
+    if not whole:
+        support.fail("reduce", tmp_path / "in.nc", "x", "--axis", "time", "--every", every,
+                     "--complete", "-o", tmp_path / "none.nc", code=1,
+                     mentions=[f"no window of {every} of the times is complete"])  # fmt: skip
+        return
+    found, *_ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every, "--complete", ranks=3)
+    assert np.array_equal(found, [values[each].sum(0) for each in whole])
+
+
+@pytest.mark.parametrize("every, advice", [
+    ("0 days", ""), ("5D", "5 days"), ("3m", "3 months"), ("10YS", "10 years"), ("2 weeks", "14 days"),
+    ("48h", "2 days"), ("5 dayz", "5 days"), ("1.5 days", ""), ("-5 days", ""), ("9999999 days", ""),
+])  # fmt: skip
+def test_errors(tmp_path, every, advice):
+    write_times(tmp_path / "in.nc", np.arange(3.0), "days since 2001-01-01", "standard")
+    said = support.fail("reduce", tmp_path / "in.nc", "x", "--axis", "time", f"--every={every}", code=2,
+                        mentions=[f"bad --every '{every}'", "N days"])  # fmt: skip
+    assert (f"Did you mean {advice}?" in said.stderr) if advice else ("Did you" not in said.stderr)
+
+
+def test_it_is_reported(tmp_path):
+    write_times(tmp_path / "in.nc", np.arange(30.0), "days since 2001-01-01", "standard")
+    for every in ("5d", "5 days", "1mo", "2 years"):
+        *_, outcome = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every, "--json", "-")
+        assert outcome.report["every"] == every
+        with h5py.File(tmp_path / "out.nc") as file:
+            assert file["x"].attrs["warpfold_every"] in (every, every.encode())
