@@ -21,6 +21,7 @@
 #include "io/dataset/dataset.hpp"
 #include "io/files/external_files.hpp"
 #include "mpi/communicator.hpp"
+#include "pipeline/datasets/axis_times.hpp"
 #include "pipeline/datasets/chosen_datasets.hpp"
 #include "pipeline/datasets/dataset_mask.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
@@ -208,8 +209,13 @@ class InfoCommand : public Command {
       description.dimensions = pipeline::describe_dimensions(description.info);
       description.seen = pipeline::interpret(description.info, view_);
       for (const auto& condition : pipeline::conditions_beside(view_, arguments_.file)) {
-        const auto mask = pipeline::open_mask(condition, description.info, view_.match);
-        if (condition.option == "mask") description.mask_shape = mask.dataset.info().shape;
+        std::vector<std::uint64_t> shape;
+        if (const auto times = pipeline::kept_times(condition, description.info))
+          shape = {times->indices};
+        else
+          shape =
+              pipeline::open_mask(condition, description.info, view_.match).dataset.info().shape;
+        if (condition.option == "mask") description.mask_shape = shape;
       }
     });
     return description;

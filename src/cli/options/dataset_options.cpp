@@ -78,7 +78,8 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
       .add_option("--where", options.where,
                   "Keep only elements that satisfy this: '>0'. Others: '<=1e3', '==0', '!=nan', "
                   "'finite', 'inf' and 'nan'. 'D > 0' is a condition on another dataset, as for "
-                  "--mask. Several conditions must all hold")
+                  "--mask; 'month==12,1,2', 'season==JJA' and 'hour<18' on times. Several "
+                  "conditions must all hold")
       ->type_name("CONDITION")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

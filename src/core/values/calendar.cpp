@@ -1,7 +1,9 @@
 #include "core/values/calendar.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 
 namespace warpfold {
 namespace {
@@ -107,6 +109,11 @@ CalendarTime time_of(const Instant& instant, Calendar calendar) {
   time.day_of_year = days_before_month(time.year, time.month, calendar) + time.day;
   time.year = written_year(time.year, calendar);
   return time;
+}
+
+const PartOfTime* part_of_time(std::string_view name) {
+  const PartOfTime* const found = std::ranges::find(parts_of_time, name, &PartOfTime::name);
+  return found == std::end(parts_of_time) ? nullptr : found;
 }
 
 }  // namespace warpfold

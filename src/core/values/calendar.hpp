@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace warpfold {
 
@@ -52,5 +55,31 @@ std::int64_t day_number(std::int64_t year, std::int64_t month, std::int64_t date
                         Calendar calendar);
 
 CalendarTime time_of(const Instant& instant, Calendar calendar);
+
+/// Names of seasons, sorted; the number of a season is its place among them.
+inline constexpr std::array<std::string_view, 4> seasons{"DJF", "JJA", "MAM", "SON"};
+
+/// What times have in common, such as the month.
+struct PartOfTime {
+  std::string_view name;
+  std::size_t digits;  ///< of its number in a text, at least; 0: a season, which has a name
+  std::int64_t (*of)(const CalendarTime&);
+
+  bool is_season() const { return digits == 0; }
+};
+
+inline constexpr PartOfTime parts_of_time[] = {
+    {"year", 4, [](const CalendarTime& time) { return time.year; }},
+    {"month", 2, [](const CalendarTime& time) { return time.month; }},
+    {"day", 2, [](const CalendarTime& time) { return time.day; }},
+    {"hour", 2, [](const CalendarTime& time) { return time.hour; }},
+    {"dayofyear", 3, [](const CalendarTime& time) { return time.day_of_year; }},
+    {"season", 0, [](const CalendarTime& time) {
+       constexpr std::int64_t of_quarter[] = {0, 2, 1, 3};
+       return of_quarter[time.month % 12 / 3];
+     }}};
+
+/// Finds a part of a time by its name; null where there is none.
+const PartOfTime* part_of_time(std::string_view name);
 
 }  // namespace warpfold

@@ -112,6 +112,12 @@ class ChunkSource::Implementation {
     throw Error(problem_, ChunkCoordinates(info_).name(number) + " is not one of this source", "");
   }
 
+  /// Returns whether a chunk was never written, or is not needed.
+  bool is_left_out(std::uint64_t number, const StoredChunk& chunk) const {
+    const auto holds = [&](const NeededChunks& needed) { return needed.holds(number); };
+    return chunk.bytes == 0 || !std::ranges::all_of(info_.needed, holds);
+  }
+
   bool never_written(ChunkRun run) const {
     std::uint64_t position = run.first;
     while (position < run.end() && chunks_.find(position)->bytes == 0) ++position;
@@ -228,7 +234,8 @@ class ChunkSource::Reader::Implementation {
     for (std::uint64_t position = run.first; position < run.end(); ++position) {
       const std::uint64_t number = grid.number_at(position);
       const StoredChunk& chunk = source_.chunk(number);
-      if (chunk.bytes > 0) wanted_.push_back({{chunk.address, chunk.bytes}, staged_.size()});
+      if (!source_.is_left_out(number, chunk))
+        wanted_.push_back({{chunk.address, chunk.bytes}, staged_.size()});
       staged_.push_back({number, 0, ChunkEncoding::unwritten});
     }
     const auto address = [](const Wanted& wanted) { return wanted.bytes.address; };

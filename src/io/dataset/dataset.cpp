@@ -77,6 +77,20 @@ class Dataset::Implementation {
 
   void select(const Selection& selection) { take_selection(info_, selection); }
 
+  void need(std::size_t dimension, std::span<const std::uint64_t> words) {
+    if (info_.layout != Layout::chunked) return;
+    const ChunkGrid grid =
+        unmerged_grid(info_.stored_shape, info_.chunk_shape, selection_of(info_));
+    const int d = static_cast<int>(dimension);
+    NeededChunks needed{1, std::vector<bool>(grid.chunks_along(d))};
+    for (int inner = d + 1; inner < grid.dimensions; ++inner)
+      needed.stride *= grid.chunks_along(inner);
+    for (std::uint64_t i = 0; i < grid.selected_along(d); ++i)
+      if ((words[i / 64] >> i % 64 & 1) != 0)
+        needed.along[grid.index_of(d, i) / grid.chunk_extent[d]] = true;
+    info_.needed.push_back(std::move(needed));
+  }
+
   void read(ElementRange range, std::span<std::byte> out) {
     require_inside(range);
     require_fitting(range.count, out.size());
@@ -363,6 +377,10 @@ void Dataset::take_as_unsigned() { implementation_->take_as_unsigned(); }
 void Dataset::add_note(const std::string& text) { implementation_->add_note(text); }
 
 void Dataset::select(const Selection& selection) { implementation_->select(selection); }
+
+void Dataset::need(std::size_t dimension, std::span<const std::uint64_t> words) {
+  implementation_->need(dimension, words);
+}
 
 void Dataset::choose_cache(FileCache cache) { implementation_->choose_cache(cache); }
 

@@ -71,6 +71,14 @@ struct SelectedPart {
   std::uint64_t elements = 0;        ///< selected; 1 for a scalar, 0 for a null dataspace
 };
 
+/// Chunks that are needed, by their indices along one dimension of their grid.
+struct NeededChunks {
+  std::uint64_t stride = 1;  ///< consecutive chunks that share an index
+  std::vector<bool> along;
+
+  bool holds(std::uint64_t number) const { return along[number / stride % along.size()]; }
+};
+
 /// How a dataset's elements are read.
 struct ReadPlan {
   std::string problem;                ///< begins what an Error says of it: "cannot read ..."
@@ -86,6 +94,7 @@ struct ReadPlan {
   /// Datasets that lie one behind another in it, as those of several files, or the sources of a
   /// virtual dataset, and are read in its place; null where none do.
   std::shared_ptr<const DatasetParts> parts;
+  std::vector<NeededChunks> needed;  ///< chunks that are read, where all have them; others are fill
 };
 
 /// Metadata of a dataset, known without reading its elements. Shapes are in elements, row-major.
@@ -180,6 +189,10 @@ class Dataset {
   /// Makes a part of the stored elements all there are from now on: a slice for each dimension of
   /// info().stored_shape. Before any thread reads.
   void select(const Selection& selection);
+
+  /// Has chunks not be read, but be as if never written, none of whose selected indices along a
+  /// dimension of the stored shape is needed: that of a number where its bit is set.
+  void need(std::size_t dimension, std::span<const std::uint64_t> words);
 
   /// Reads `range` into `out`, which holds range.count * size_of(type) bytes. Throws Error.
   void read(ElementRange range, std::span<std::byte> out);

@@ -25,26 +25,6 @@
 namespace warpfold::pipeline {
 namespace {
 
-/// Sorted, as labels are.
-const std::vector<std::string> seasons{"DJF", "JJA", "MAM", "SON"};
-
-struct PartOfTime {
-  std::string_view name;
-  std::size_t digits;
-  std::int64_t (*of)(const CalendarTime&);
-};
-
-constexpr PartOfTime parts_of_time[] = {
-    {"year", 4, [](const CalendarTime& time) { return time.year; }},
-    {"month", 2, [](const CalendarTime& time) { return time.month; }},
-    {"day", 2, [](const CalendarTime& time) { return time.day; }},
-    {"hour", 2, [](const CalendarTime& time) { return time.hour; }},
-    {"dayofyear", 3, [](const CalendarTime& time) { return time.day_of_year; }},
-    {"season", 0, [](const CalendarTime& time) {
-       constexpr std::int64_t of_quarter[] = {0, 2, 1, 3};
-       return of_quarter[time.month % 12 / 3];
-     }}};
-
 using Parts = std::vector<PartOfTime>;
 
 /// Returns the parts of time that `by` names ("year,month"); none where it names a dataset.
@@ -52,9 +32,8 @@ Parts parts_named(std::string_view by) {
   Parts parts;
   for (;;) {
     const std::size_t comma = by.find(',');
-    const auto* const part =
-        std::ranges::find(parts_of_time, by.substr(0, comma), &PartOfTime::name);
-    if (part == std::end(parts_of_time)) return {};
+    const PartOfTime* const part = part_of_time(by.substr(0, comma));
+    if (part == nullptr) return {};
     parts.push_back(*part);
     if (comma == std::string_view::npos) return parts;
     by.remove_prefix(comma + 1);
@@ -106,14 +85,14 @@ io::Dataset open_line(const std::string& file, const std::string& name, const Ch
 std::string label_of(const Parts& parts, const std::vector<std::int64_t>& values) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < parts.size(); ++i)
-    texts.push_back(parts[i].digits == 0 ? seasons[static_cast<std::size_t>(values[i])]
+    texts.push_back(parts[i].is_season() ? std::string(seasons[static_cast<std::size_t>(values[i])])
                                          : zero_padded(values[i], parts[i].digits));
   return joined(texts, "-");
 }
 
 void add_times(const std::vector<std::optional<IndexTime>>& times, const PartOfTime& part,
                Labels& labels) {
-  if (part.digits == 0) labels.texts = seasons;
+  if (part.is_season()) labels.texts.assign(seasons.begin(), seasons.end());
   for (const auto& time : times)
     labels.keys.push_back(time ? std::optional(ordered_key(part.of(time->date()))) : std::nullopt);
 }
@@ -301,11 +280,12 @@ std::string empty_labels_note(const std::string& name, std::uint64_t empty, std:
          "' are empty texts: their elements are skipped.";
 }
 
-Error advised_on_part(const std::string& by, const Error& error) {
-  const std::string part = is_part_of_time(by) ? "" : likely_part(by);
+Error advised_on_part(const std::string& name, const Error& error, const std::string& option) {
+  const std::string part = is_part_of_time(name) ? "" : likely_part(name);
   if (part.empty()) return error;
-  return {error.problem(), error.why(),
-          "Did you mean `by` " + part + ", along an `axis` of times? " + error.suggestion(),
+  const std::string meant = option == "by" ? "`by` " + part + ", along an `axis` of times"
+                                           : "`" + option + "` '" + part + "==...', of times";
+  return {error.problem(), error.why(), "Did you mean " + meant + "? " + error.suggestion(),
           error.exit_code()};
 }
 

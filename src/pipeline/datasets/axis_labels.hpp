@@ -23,9 +23,10 @@ struct LabelledGroups {
 /// Returns whether ReduceOptions::by names a part of a time, not a dataset.
 bool is_part_of_time(const std::string& by);
 
-/// Adds the part of time that `by` most likely means, such as month for "monthly", to what an Error
-/// of a dataset so called advises.
-Error advised_on_part(const std::string& by, const Error& error);
+/// Adds the part of time that the name of a dataset most likely means, such as month for "monthly",
+/// to what an Error of it advises, where an option is to name it.
+Error advised_on_part(const std::string& name, const Error& error,
+                      const std::string& option = "by");
 
 /// Keys that there are, rising, each once; and of many their numbers among these, or no_label.
 struct NumberedKeys {

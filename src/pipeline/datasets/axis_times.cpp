@@ -1,11 +1,15 @@
 #include "pipeline/datasets/axis_times.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <type_traits>
 
 #include "core/base/text.hpp"
+#include "core/layout/partition.hpp"
 #include "core/values/cf_time.hpp"
+#include "core/values/mask.hpp"
 #include "core/values/time_windows.hpp"
+#include "core/values/value_filters.hpp"
 #include "io/dataset/dataset_open.hpp"
 #include "io/dataset/dataset_text.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
@@ -35,37 +39,117 @@ bool is_no_time(Value value) {
   return widened(value) != widened(value);
 }
 
-/// Says that times are the ends of their bounds, of which midnight is in the next day. Throws
-/// Error.
+/// Says that times are the ends of their bounds, of which midnight is in the next day; nothing
+/// where bounds can't be read.
 std::string note_on_ends(const io::DatasetInfo& info, const std::string& coordinate,
                          const std::vector<std::optional<IndexTime>>& times) {
   const auto midnight = std::ranges::find_if(
       times, [](const auto& time) { return time && time->instant.microsecond == 0; });
   if (midnight == times.end()) return "";
-  const std::string& file = info.stored_file;
-  const std::string group = coordinate.substr(0, coordinate.rfind('/') + 1);
-  const io::DatasetText text = io::read_dataset_text(file, coordinate);
-  if (!text.bounds || !io::has_dataset(file, group + *text.bounds)) return "";
-  const std::uint64_t extent = io::Dataset(file, coordinate).info().elements;
-  const auto line = read_coordinate_line(file, coordinate, {extent});
-  const auto bounds = read_coordinate_line(file, group + *text.bounds, {extent, 2});
-  if (!line || !bounds || (!bounds->units.empty() && bounds->units != line->units)) return "";
-  for (std::size_t i = 0; i < line->numbers.size(); ++i)
-    if (bounds->numbers[2 * i] >= line->numbers[i] ||
-        bounds->numbers[2 * i + 1] != line->numbers[i])
-      return "";
-  return "times of '" + coordinate.substr(group.size()) +
-         "' are the ends of their bounds: that of index " +
-         std::to_string(midnight - times.begin()) + " counts as " +
-         date_text((*midnight)->instant, (*midnight)->calendar) +
-         ". If they stand for the time before, shift them first, as 'cdo shifttime,-1hour' does.";
+  try {
+    const std::string& file = info.stored_file;
+    const std::string group = coordinate.substr(0, coordinate.rfind('/') + 1);
+    const io::DatasetText text = io::read_dataset_text(file, coordinate);
+    if (!text.bounds || !io::has_dataset(file, group + *text.bounds)) return "";
+    const std::uint64_t extent = io::Dataset(file, coordinate).info().elements;
+    const auto line = read_coordinate_line(file, coordinate, {extent});
+    const auto bounds = read_coordinate_line(file, group + *text.bounds, {extent, 2});
+    if (!line || !bounds || (!bounds->units.empty() && bounds->units != line->units)) return "";
+    for (std::size_t i = 0; i < line->numbers.size(); ++i)
+      if (bounds->numbers[2 * i] >= line->numbers[i] ||
+          bounds->numbers[2 * i + 1] != line->numbers[i])
+        return "";
+    return "times of '" + coordinate.substr(group.size()) +
+           "' are the ends of their bounds: that of index " +
+           std::to_string(midnight - times.begin()) + " counts as " +
+           date_text((*midnight)->instant, (*midnight)->calendar) +
+           ". If they stand for the time before, shift them first, as 'cdo shifttime,-1hour' does.";
+  } catch (const Error&) {
+    return "";
+  }
 }
+
+/// The coordinate of a dimension, and its units.
+struct LineOfTimes {
+  std::string coordinate;  ///< its path; empty where there is none
+  std::string units;
+
+  bool has_times() const { return lowered(units).find("since") != std::string::npos; }
+};
+
+LineOfTimes line_of_times(std::size_t dimension, const io::DatasetInfo& info) {
+  LineOfTimes line{named_dimension(static_cast<std::int64_t>(dimension), info).coordinate, ""};
+  if (!line.coordinate.empty())
+    line.units = io::read_dataset_text(info.stored_file, line.coordinate).units.value_or("");
+  return line;
+}
+
+/// Returns the stored dimensions that have times, of those named or of all.
+std::vector<std::size_t> dimensions_of_times(const std::vector<Axis>& named,
+                                             const io::DatasetInfo& info) {
+  std::vector<std::size_t> dimensions;
+  for (const Axis& axis : named) dimensions.push_back(named_dimension(axis, info).number);
+  if (named.empty())
+    for (std::size_t d = 0; d < info.stored_shape.size(); ++d) dimensions.push_back(d);
+  std::erase_if(dimensions, [&](std::size_t d) { return !line_of_times(d, info).has_times(); });
+  return dimensions;
+}
+
+/// A condition on a part of times: a comparison with a number, or "==" or "!=" and several.
+class TimeCondition {
+ public:
+  /// Throws a usage Error that begins with `problem`.
+  TimeCondition(const PartOfTime& part, const std::string& text, const std::string& problem)
+      : part_(part), differs_(text.starts_with("!=")) {
+    try {
+      if (!differs_ && !text.starts_with("==")) {
+        accepted_.push_back(filter_of("", text));
+        return;
+      }
+      for (std::size_t begin = 2; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const std::string_view operand = std::string_view(text).substr(begin, end - begin);
+        accepted_.push_back(filter_of("==", trimmed(operand)));
+        begin = end + 1;
+      }
+    } catch (const Error& error) {
+      throw usage_error(problem, error.why(),
+                        part.is_season()
+                            ? "Give seasons as DJF, MAM, JJA or SON, such as 'season==JJA' or "
+                              "'season!=DJF,SON'."
+                            : "Give numbers, such as 'month==7', 'month>=6' or 'month==12,1,2'.");
+    }
+  }
+
+  bool holds(const CalendarTime& time) const {
+    const std::int64_t number = part_.of(time);
+    return differs_ != std::ranges::any_of(accepted_, [&](const ValueFilter& filter) {
+             return filter.selects(number);
+           });
+  }
+
+ private:
+  ValueFilter filter_of(const std::string& relation, std::string_view operand) const {
+    std::string number(operand);
+    if (part_.is_season()) {
+      if (relation.empty()) throw usage_error("", "seasons compare by == or !=", "");
+      const auto season = std::ranges::find(seasons, operand);
+      if (season == seasons.end()) throw usage_error("", "there is no season '" + number + "'", "");
+      number = std::to_string(season - seasons.begin());
+    }
+    return filter_of_conditions(std::vector{relation + number}, ElementType::i64);
+  }
+
+  PartOfTime part_;
+  bool differs_;
+  std::vector<ValueFilter> accepted_;
+};
 
 }  // namespace
 
-std::vector<std::optional<IndexTime>> read_times(
-    const io::DatasetInfo& info, std::size_t dimension, const std::string& coordinate,
-    const std::string& what, const std::function<void(const io::Dataset&)>& opened) {
+std::vector<std::optional<IndexTime>> read_times(const io::DatasetInfo& info, std::size_t dimension,
+                                                 const std::string& coordinate,
+                                                 const std::string& what, const Opened& opened) {
   const bool several = io::is_joined_along(info, dimension);
   std::vector<std::optional<IndexTime>> times;
   for (const std::string& file : several ? info.files : std::vector{info.stored_file}) {
@@ -77,7 +161,7 @@ std::vector<std::optional<IndexTime>> read_times(
       throw usage_error("cannot determine the " + what + " of '" + there.name + "'",
                         "it has " + std::to_string(dimensions) + " dimensions, not one",
                         "Name a dimension that has a coordinate of times.");
-    opened(line);
+    if (opened) opened(line);
     const io::DatasetText text = io::read_dataset_text(there.file, there.name);
     const std::string problem =
         "cannot determine the " + what + " of '" + there.name + "' in '" + there.file + "'";
@@ -113,26 +197,64 @@ std::vector<std::optional<IndexTime>> times_along(int dimension, DatasetView& vi
                                                   const std::string& what) {
   const io::DatasetInfo& info = view.info();
   const SelectedDimension selected = selected_dimension(info, dimension);
-  const std::string coordinate =
-      named_dimension(static_cast<std::int64_t>(selected.stored), info).coordinate;
-  const bool has_none = coordinate.empty();
-  const std::string units =
-      has_none ? "" : io::read_dataset_text(info.stored_file, coordinate).units.value_or("");
-  if (lowered(units).find("since") == std::string::npos)
+  const LineOfTimes line = line_of_times(selected.stored, info);
+  if (!line.has_times())
     throw usage_error(
         "cannot group by " + what,
         "dimension " + std::to_string(selected.stored) + " of '" + info.name +
-            "' has no coordinate with times" + (has_none ? "" : "; its units are '" + units + "'"),
+            "' has no coordinate with times" +
+            (line.coordinate.empty() ? "" : "; its units are '" + line.units + "'"),
         "Choose an axis of times as the first, or name a dataset of labels: './" + what + "'.");
   auto times =
-      selected.of(read_times(info, selected.stored, coordinate, what,
-                             [&](const io::Dataset& line) { view.add_auxiliary(line, run); }));
-  try {
-    run.note(note_on_ends(info, coordinate, times));
-  } catch (const Error&) {
-    // Bounds that can't be read are not needed.
-  }
+      selected.of(read_times(info, selected.stored, line.coordinate, what,
+                             [&](const io::Dataset& opened) { view.add_auxiliary(opened, run); }));
+  run.note(note_on_ends(info, line.coordinate, times));
   return times;
+}
+
+std::optional<KeptTimes> kept_times(const NamedCondition& condition, const io::DatasetInfo& info,
+                                    const Opened& opened) {
+  const NamedDataset named = parse_dataset_name(condition.option, condition.dataset, info.file);
+  const PartOfTime* const part = named.names_file ? nullptr : part_of_time(named.dataset);
+  if (part == nullptr) return std::nullopt;
+  const std::string problem = "bad `" + condition.option + "` '" + condition.text + "'";
+  const bool is_dataset = io::has_dataset(info.file, named.dataset);
+  std::vector<std::size_t> dimensions = dimensions_of_times(named.dimensions, info);
+  if (dimensions.empty() && is_dataset) return std::nullopt;
+  if (dimensions.size() != 1)
+    throw usage_error(
+        problem,
+        dimensions.empty()
+            ? "'" + info.name + "' has no dimension with times"
+            : "dimensions " + joined(std::span<const std::uint64_t>(dimensions), ", ") + " of '" +
+                  info.name + "' have times",
+        dimensions.empty() ? "Name a dataset of numbers in place of " + named.dataset + "."
+                           : "Name one of them, such as '" + named.dataset + "@" +
+                                 std::to_string(dimensions.front()) + "'.");
+  const TimeCondition meant(*part, condition.condition, problem);
+  const std::size_t stored = dimensions.front();
+  const Selection selection = io::selection_of(info);
+  const SelectedDimension selected{stored, selection[stored]};
+  const std::string coordinate = line_of_times(stored, info).coordinate;
+  const auto times = selected.of(read_times(info, stored, coordinate, named.dataset, opened));
+  KeptTimes kept{.indices = times.size()};
+  kept.words.resize(ceil_div(times.size(), std::uint64_t{Mask::word_bits}));
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (!times[i] || !meant.holds(times[i]->date())) continue;
+    kept.words[i / Mask::word_bits] |= std::uint64_t{1} << i % Mask::word_bits;
+    ++count;
+  }
+  if (!selected.slice.dropped)
+    kept.dimensions = {static_cast<std::size_t>(
+        std::count_if(selection.begin(), selection.begin() + static_cast<std::ptrdiff_t>(stored),
+                      [](const Slice& slice) { return !slice.dropped; }))};
+  kept.notes = {note_on_ends(info, coordinate, times)};
+  if (count == 0) kept.notes.push_back("no time satisfies '" + condition.text + "'.");
+  if (is_dataset)
+    kept.notes.push_back("'" + condition.text + "' means times; the dataset is './" +
+                         named.dataset + "'.");
+  return kept;
 }
 
 }  // namespace warpfold::pipeline

@@ -12,6 +12,7 @@
 #include "core/values/calendar.hpp"
 #include "io/dataset/dataset.hpp"
 #include "pipeline/datasets/dataset_view.hpp"
+#include "pipeline/meaning/dataset_name.hpp"
 #include "pipeline/run/run.hpp"
 
 namespace warpfold::pipeline {
@@ -23,12 +24,15 @@ struct IndexTime {
   CalendarTime date() const { return time_of(instant, calendar); }
 };
 
+/// Takes a dataset that was opened to be read beside another.
+using Opened = std::function<void(const io::Dataset&)>;
+
 /// Reads the times of all indices of a dimension of info.stored_shape from its coordinate, at that
 /// path, in the units of each file; nothing where one is missing. `opened` takes each file's. For
 /// one rank. Throws an Error about `what` ("month") that can't be determined.
-std::vector<std::optional<IndexTime>> read_times(
-    const io::DatasetInfo& info, std::size_t dimension, const std::string& coordinate,
-    const std::string& what, const std::function<void(const io::Dataset&)>& opened);
+std::vector<std::optional<IndexTime>> read_times(const io::DatasetInfo& info, std::size_t dimension,
+                                                 const std::string& coordinate,
+                                                 const std::string& what, const Opened& opened);
 
 /// A dimension of info.shape as it is stored.
 struct SelectedDimension {
@@ -51,5 +55,20 @@ SelectedDimension selected_dimension(const io::DatasetInfo& info, int dimension)
 /// them. For the root; throws as read_times(), and a usage Error if there is no coordinate.
 std::vector<std::optional<IndexTime>> times_along(int dimension, DatasetView& view, Run& run,
                                                   const std::string& what);
+
+/// Indices along the dimension of times of a dataset that satisfy a condition.
+struct KeptTimes {
+  std::vector<std::uint64_t> words = {};     ///< a bit for each selected index, of Mask's order
+  std::vector<std::size_t> dimensions = {};  ///< that of info.shape; none where a single index is
+  std::uint64_t indices = 0;                 ///< selected ones, kept or not
+  std::vector<std::string> notes = {};
+};
+
+/// Finds the times that satisfy a condition on a part of them: "month" and ">=6", "==12,1,2" or,
+/// of "season", "==JJA". Indices without a time do not. Returns nothing where the condition names a
+/// dataset. For one rank; throws Error, a usage Error for a condition that can't be, or where there
+/// is not one dimension of times.
+std::optional<KeptTimes> kept_times(const NamedCondition& condition, const io::DatasetInfo& info,
+                                    const Opened& opened = {});
 
 }  // namespace warpfold::pipeline

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <numeric>
@@ -121,11 +122,21 @@ std::uint64_t DatasetMask::take(io::Dataset& dataset, std::span<const std::size_
     return BitSetter(kernels, info.format, decoding, words);
   });
   const std::uint64_t counting = cpu::choose_kernels().count_bits(words.data(), words.size());
+  keep(std::move(words), dimensions, info.name, run);
+  return counting;
+}
+
+void DatasetMask::keep(std::vector<std::uint64_t> words, std::span<const std::size_t> dimensions,
+                       const std::string& name, Run& run) {
+  if (dimensions.size() == 1) {
+    std::vector<std::uint64_t>& line = lines_.try_emplace(dimensions.front(), words).first->second;
+    std::ranges::transform(line, words, line.begin(), std::bit_and{});
+  }
   const std::vector<std::size_t> own = dimensions_of(range_);
   std::vector<std::size_t> both;
   std::ranges::set_union(own, dimensions, std::back_inserter(both));
   const DimensionRange range = range_of(both, shape_);
-  run_on_all(run.communicator, [&] { require_space(info.name, range, shape_); });
+  run_on_all(run.communicator, [&] { require_space(name, range, shape_); });
   if (!is_whole(dimensions, range)) words = repeated(words, dimensions, range, shape_);
   if (words_.empty()) {
     words_ = std::move(words);
@@ -134,7 +145,6 @@ std::uint64_t DatasetMask::take(io::Dataset& dataset, std::span<const std::size_
     for (std::size_t i = 0; i < words_.size(); ++i) words_[i] &= words[i];
   }
   range_ = range;
-  return counting;
 }
 
 }  // namespace warpfold::pipeline

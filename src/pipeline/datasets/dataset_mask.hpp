@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,12 +43,21 @@ class DatasetMask {
   std::uint64_t take(io::Dataset& dataset, std::span<const std::size_t> dimensions,
                      const Decoding& decoding, Run& run);
 
+  /// Leaves out the elements whose bits are 0, of an array of `dimensions` of the shape called
+  /// `name`. Collective; throws the same Error on every rank.
+  void keep(std::vector<std::uint64_t> words, std::span<const std::size_t> dimensions,
+            const std::string& name, Run& run);
+
+  /// The bits of conditions on datasets of one dimension each, by that dimension.
+  const std::map<std::size_t, std::vector<std::uint64_t>>& lines() const { return lines_; }
+
   Mask bits() const { return {words_.data(), range_.elements(shape_), range_.stride(shape_)}; }
 
  private:
   std::vector<std::uint64_t> shape_;
   DimensionRange range_;
   std::vector<std::uint64_t> words_;  ///< none: all elements count
+  std::map<std::size_t, std::vector<std::uint64_t>> lines_;
 };
 
 }  // namespace warpfold::pipeline

@@ -10,6 +10,8 @@
 #include "core/values/ordered_key.hpp"
 #include "core/values/value_filters.hpp"
 #include "io/hdf5/netcdf_variable.hpp"
+#include "pipeline/datasets/axis_labels.hpp"
+#include "pipeline/datasets/axis_times.hpp"
 #include "pipeline/datasets/concatenation.hpp"
 #include "pipeline/datasets/dataset_info_exchange.hpp"
 #include "pipeline/datasets/named_dimensions.hpp"
@@ -83,14 +85,38 @@ std::string note_of_mask(const NamedCondition& mask, std::uint64_t kept, std::ui
          std::to_string(elements) + " elements, more than it keeps.";
 }
 
+/// Leaves out elements by a condition on their times; returns false where it is on a dataset.
+/// Collective; throws the same Error on every rank.
+bool put_times(DatasetView& view, const NamedCondition& condition, DatasetMask& mask, Run& run) {
+  const mpi::Communicator& communicator = run.communicator;
+  std::optional<KeptTimes> kept;
+  while_unchanged(view, communicator, [&] {
+    run_on_root(communicator, [&] {
+      kept = kept_times(condition, view.info(),
+                        [&](const io::Dataset& line) { view.add_auxiliary(line, run); });
+    });
+  });
+  if (mpi::broadcast(std::uint64_t{kept.has_value()}, communicator) == 0) return false;
+  if (!kept) kept.emplace();
+  for (const std::string& note : kept->notes) run.note(note);
+  mask.keep(mpi::broadcast(kept->words, communicator),
+            dimensions_of_root(kept->dimensions, communicator), condition.text, run);
+  return true;
+}
+
 /// Leaves out elements by one condition. Collective; throws the same Error on every rank.
 void put_condition(DatasetView& view, const NamedCondition& condition, DatasetMask& mask,
                    Run& run) {
+  if (put_times(view, condition, mask, run)) return;
   const mpi::Communicator& communicator = run.communicator;
   ViewOptions meets;
   const auto open = [&] {
     meets.where = {condition.condition};
-    return open_mask(condition, view.info(), view.match);
+    try {
+      return open_mask(condition, view.info(), view.match);
+    } catch (const Error& error) {
+      throw advised_on_part(condition.dataset, error, condition.option);
+    }
   };
   SharedDataset other = open_everywhere(open, communicator);
   view.add_auxiliary(other.dataset, run);
@@ -112,6 +138,8 @@ void put_mask(DatasetView& view, const ViewOptions& options, Run& run) {
   conditions.resize(mpi::broadcast(std::uint64_t{conditions.size()}, communicator));
   const auto mask = std::make_shared<DatasetMask>(view.info().shape);
   for (const NamedCondition& each : conditions) put_condition(view, each, *mask, run);
+  for (const auto& [dimension, words] : mask->lines())
+    view.dataset.need(selected_dimension(view.info(), static_cast<int>(dimension)).stored, words);
   view.mask = mask;
   view.decoding.mask = mask->bits();
 }

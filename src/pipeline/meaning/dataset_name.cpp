@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/base/text.hpp"
+#include "core/values/calendar.hpp"
 #include "core/values/value_filters.hpp"
 #include "io/dataset/dataset.hpp"
 #include "warpfold/core/error.hpp"
@@ -40,8 +41,18 @@ std::optional<std::size_t> begin_of_comparison(std::string_view text) {
   return last - 1;
 }
 
+/// Finds where a condition begins behind a part of a time, which may have several operands.
+std::optional<std::size_t> begin_behind_part_of_time(std::string_view text) {
+  const std::size_t relation = text.find_first_of("<>=!");
+  const std::string_view name = trimmed(text.substr(0, text.find_first_of("@<>=!")));
+  return relation != std::string_view::npos && part_of_time(name) != nullptr
+             ? std::optional(relation)
+             : std::nullopt;
+}
+
 /// Finds where a condition begins behind a name.
 std::optional<std::size_t> begin_of_condition(std::string_view text) {
+  if (const auto begin = begin_behind_part_of_time(text)) return begin;
   if (const auto begin = begin_of_comparison(text)) return begin;
   for (const std::string_view word : {"finite", "inf", "nan"})
     if (text.size() > word.size() && text.ends_with(word) &&
