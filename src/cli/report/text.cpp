@@ -15,10 +15,10 @@ namespace {
 
 /// Members of options that the library's messages name, whose flags are their names with hyphens.
 constexpr std::string_view members[] = {
-    "append",  "axis",      "backend",     "by",         "complete", "concat", "ddof", "empty",
-    "every",   "exclusive", "external",    "fill_value", "force",    "json",   "mask", "match",
-    "offsets", "output",    "output_type", "overflow",   "places",   "range",  "raw",  "read_path",
-    "shape",   "share_gpu", "threads",     "times",      "weights",  "where"};
+    "append",  "axis",      "backend",     "by",         "complete", "concat",  "ddof", "empty",
+    "every",   "exclusive", "external",    "fill_value", "force",    "json",    "mask", "match",
+    "offsets", "output",    "output_type", "overflow",   "places",   "range",   "raw",  "read_path",
+    "select",  "shape",     "share_gpu",   "threads",    "times",    "weights", "where"};
 
 /// Other members, and the command line's words for them.
 constexpr std::pair<std::string_view, std::string_view> words_of_members[] = {

@@ -59,10 +59,10 @@ CalendarTime time_of(const Instant& instant, Calendar calendar);
 /// Names of seasons, sorted; the number of a season is its place among them.
 inline constexpr std::array<std::string_view, 4> seasons{"DJF", "JJA", "MAM", "SON"};
 
-/// What times have in common, such as the month.
+/// A component of times by which they are grouped and selected, such as the month.
 struct PartOfTime {
   std::string_view name;
-  std::size_t digits;  ///< of its number in a text, at least; 0: a season, which has a name
+  std::size_t digits;  ///< digits of its number in a text, at least; 0: a season, which has a name
   std::int64_t (*of)(const CalendarTime&);
 
   bool is_season() const { return digits == 0; }

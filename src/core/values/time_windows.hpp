@@ -23,7 +23,7 @@ struct WindowLength {
   enum class Unit : std::uint8_t { hour, day, month };
 
   Unit unit = Unit::day;
-  std::int64_t count = 1;   ///< of units; of hours a divisor of 24
+  std::int64_t count = 1;   ///< units; of hours a divisor of 24
   std::int64_t origin = 0;  ///< day, or month since that of January of the year 0, that begins one
 
   /// Days, or months, of which the one that holds the first time is to be the origin: 1, or 12 of

@@ -240,6 +240,19 @@ Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run&
   return labels;
 }
 
+/// Takes the label away from indices whose times are not kept, where others of the same label don't
+/// surround them: groups are of as few runs as before, and none is of such indices alone.
+void keep_times(const DatasetView& view, int dimension, Labels& labels) {
+  std::vector<std::optional<Key>>& keys = labels.keys;
+  for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+    while (end < keys.size() && keys[end] == keys[begin]) ++end;
+    const ElementRange kept =
+        view.kept_times.within({begin, end - begin}, static_cast<std::size_t>(dimension));
+    for (std::size_t i = begin; i < end; ++i)
+      if (i < kept.first || i >= kept.end()) keys[i].reset();
+  }
+}
+
 io::OutputDimension dimension_of(const Labels& labels, std::span<const Key> keys) {
   io::OutputDimension dimension{labels.name, labels.type};
   for (const Key key : keys) {
@@ -320,6 +333,7 @@ LabelledGroups group_by(const std::string& by, int dimension, DatasetView& view,
     });
   });
   run_on_root(communicator, [&] {
+    keep_times(view, dimension, labels);
     numbered = number_keys(labels.keys);
     labelled.dimension = dimension_of(labels, numbered.keys);
   });

@@ -114,6 +114,23 @@ SharedDataset open_mask(const NamedCondition& condition, const io::DatasetInfo& 
   return mask;
 }
 
+void KeptIndices::keep(std::size_t dimension, const std::vector<std::uint64_t>& words) {
+  std::vector<std::uint64_t>& line = lines_.try_emplace(dimension, words).first->second;
+  std::ranges::transform(line, words, line.begin(), std::bit_and{});
+}
+
+ElementRange KeptIndices::within(ElementRange indices, std::size_t dimension) const {
+  const auto line = lines_.find(dimension);
+  if (line == lines_.end()) return indices;
+  const auto is_kept = [&](std::uint64_t index) {
+    return (line->second[index / word_bits] >> index % word_bits & 1) != 0;
+  };
+  while (indices.count > 0 && !is_kept(indices.first))
+    indices = {indices.first + 1, indices.count - 1};
+  while (indices.count > 0 && !is_kept(indices.end() - 1)) --indices.count;
+  return indices;
+}
+
 std::uint64_t DatasetMask::take(io::Dataset& dataset, std::span<const std::size_t> dimensions,
                                 const Decoding& decoding, Run& run) {
   const io::DatasetInfo& info = dataset.info();
@@ -128,10 +145,7 @@ std::uint64_t DatasetMask::take(io::Dataset& dataset, std::span<const std::size_
 
 void DatasetMask::keep(std::vector<std::uint64_t> words, std::span<const std::size_t> dimensions,
                        const std::string& name, Run& run) {
-  if (dimensions.size() == 1) {
-    std::vector<std::uint64_t>& line = lines_.try_emplace(dimensions.front(), words).first->second;
-    std::ranges::transform(line, words, line.begin(), std::bit_and{});
-  }
+  if (dimensions.size() == 1) indices_.keep(dimensions.front(), words);
   const std::vector<std::size_t> own = dimensions_of(range_);
   std::vector<std::size_t> both;
   std::ranges::set_union(own, dimensions, std::back_inserter(both));

@@ -30,6 +30,23 @@ std::vector<NamedCondition> conditions_beside(const ViewOptions& options, const 
 SharedDataset open_mask(const NamedCondition& condition, const io::DatasetInfo& masked,
                         Matching matching);
 
+/// Bits of the indices that are kept along some dimensions; all are along others.
+class KeptIndices {
+ public:
+  using Lines = std::map<std::size_t, std::vector<std::uint64_t>>;
+
+  /// Keeps none along a dimension whose bit is 0.
+  void keep(std::size_t dimension, const std::vector<std::uint64_t>& words);
+
+  const Lines& lines() const { return lines_; }
+
+  /// Returns the range from the first to the last of some indices that is kept.
+  ElementRange within(ElementRange indices, std::size_t dimension) const;
+
+ private:
+  Lines lines_;
+};
+
 /// Which elements of a dataset count, as other datasets tell, in the memory of every rank.
 class DatasetMask {
  public:
@@ -48,8 +65,8 @@ class DatasetMask {
   void keep(std::vector<std::uint64_t> words, std::span<const std::size_t> dimensions,
             const std::string& name, Run& run);
 
-  /// The bits of conditions on datasets of one dimension each, by that dimension.
-  const std::map<std::size_t, std::vector<std::uint64_t>>& lines() const { return lines_; }
+  /// Returns the indices that conditions of one dimension keep.
+  const KeptIndices& indices() const { return indices_; }
 
   Mask bits() const { return {words_.data(), range_.elements(shape_), range_.stride(shape_)}; }
 
@@ -57,7 +74,7 @@ class DatasetMask {
   std::vector<std::uint64_t> shape_;
   DimensionRange range_;
   std::vector<std::uint64_t> words_;  ///< none: all elements count
-  std::map<std::size_t, std::vector<std::uint64_t>> lines_;
+  KeptIndices indices_;
 };
 
 }  // namespace warpfold::pipeline

@@ -99,6 +99,7 @@ bool put_times(DatasetView& view, const NamedCondition& condition, DatasetMask& 
   if (mpi::broadcast(std::uint64_t{kept.has_value()}, communicator) == 0) return false;
   if (!kept) kept.emplace();
   for (const std::string& note : kept->notes) run.note(note);
+  if (!kept->dimensions.empty()) view.kept_times.keep(kept->dimensions.front(), kept->words);
   mask.keep(mpi::broadcast(kept->words, communicator),
             dimensions_of_root(kept->dimensions, communicator), condition.text, run);
   return true;
@@ -138,7 +139,7 @@ void put_mask(DatasetView& view, const ViewOptions& options, Run& run) {
   conditions.resize(mpi::broadcast(std::uint64_t{conditions.size()}, communicator));
   const auto mask = std::make_shared<DatasetMask>(view.info().shape);
   for (const NamedCondition& each : conditions) put_condition(view, each, *mask, run);
-  for (const auto& [dimension, words] : mask->lines())
+  for (const auto& [dimension, words] : mask->indices().lines())
     view.dataset.need(selected_dimension(view.info(), static_cast<int>(dimension)).stored, words);
   view.mask = mask;
   view.decoding.mask = mask->bits();

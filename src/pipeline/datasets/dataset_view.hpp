@@ -26,6 +26,7 @@ struct DatasetView : Interpretation {
   std::set<std::string> auxiliary_files = {};         ///< files of datasets that are read with it
   std::vector<std::function<void()>> require_unchanged_auxiliary = {};
   Matching match = Matching::coordinates;
+  KeptIndices kept_times = {};  ///< indices whose times satisfy all conditions on them
 
   const io::DatasetInfo& info() const { return dataset.info(); }
   ElementType value_type() const { return decoding.value_type(info().format.type); }

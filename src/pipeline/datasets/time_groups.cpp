@@ -54,6 +54,7 @@ Times require_order(const std::vector<std::optional<IndexTime>>& read, const std
 struct WindowRun {
   ElementRange indices;
   TimeWindow window;
+  ElementRange kept = {};  ///< from the first index whose time is kept to the last
 };
 
 std::vector<WindowRun> runs_of(const Times& times, const std::string& every, Run& run) {
@@ -96,8 +97,8 @@ std::string named(const std::string& every) {
 void require_complete(const std::string& every, bool complete, const Times& times,
                       std::vector<WindowRun>& runs, Run& run) {
   if (runs.empty()) return;
-  const bool first = is_first_cut(times, runs.front().window);
-  const bool last = is_last_cut(times, runs.back().window);
+  const bool first = runs.front().kept.count > 0 && is_first_cut(times, runs.front().window);
+  const bool last = runs.back().kept.count > 0 && is_last_cut(times, runs.back().window);
   if (!first && !last) return;
   if (!complete) {
     const bool both = first && last && runs.size() > 1;
@@ -128,8 +129,11 @@ AxisGroups windows_along(const std::string& every, bool complete, int dimension,
     run_on_root(communicator, [&] {
       const Times times = require_order(times_along(dimension, view, run, every), every, view, run);
       std::vector<WindowRun> runs = runs_of(times, every, run);
+      for (WindowRun& each : runs)
+        each.kept = view.kept_times.within(each.indices, static_cast<std::size_t>(dimension));
       require_complete(every, complete, times, runs, run);
-      for (const WindowRun& each : runs) ranges.push_back(each.indices);
+      for (const WindowRun& each : runs)
+        if (each.kept.count > 0) ranges.push_back(each.kept);
     });
   });
   ranges = mpi::broadcast(ranges, communicator);

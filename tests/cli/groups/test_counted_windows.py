@@ -99,7 +99,7 @@ def test_windows_are_xarrays(tmp_path, every, frequency, calendar):
     ("10 years", 10, np.arange(40) * 365.0 + 180),
 ])  # fmt: skip
 def test_outputs_are_cdos(tmp_path, every, steps, times):
-    """Where all times are there, so many of them are in a window."""
+    """Data without gaps, whose windows have so many times each."""
     write_field(tmp_path / "in.nc", times, "days since 2003-01-01", "noleap")
     cdo("-f", "nc4", f"timselsum,{steps}", tmp_path / "in.nc", tmp_path / "cdo.nc")
     found, middles, bounds, _ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every)
