@@ -30,9 +30,10 @@ struct ViewOptions {
 
   /// Conditions that the values must satisfy, all of them: ">0", "<=1e3", "==3", "!=nan", "finite",
   /// ... Other elements are skipped. "DATASET >0" or "FILE::DATASET >0" is a condition on another
-  /// dataset's elements, as for `mask`. "month ==12,1,2", "season ==JJA" and the like are conditions
-  /// on the times of the only dimension that has times, or "month@time ==7" of a named one: `year`,
-  /// `season`, `month`, `day`, `dayofyear` or `hour`, with one or several values after == and !=.
+  /// dataset's elements, as for `mask`. "month ==12,1,2", "season ==JJA" and the like are
+  /// conditions on the times of the only dimension that has times, or "month@time ==7" of a named
+  /// one: `year`, `season`, `month`, `day`, `dayofyear` or `hour`, with one or several values after
+  /// == and !=.
   std::vector<std::string> where;
 
   /// Use the stored numbers. Otherwise the dataset's attributes are applied: elements stored as
