@@ -29,8 +29,8 @@ struct LabelPlaces {
 
   /// Returns the label's place, or `none` where it belongs to another.
   __device__ unsigned find(std::uint32_t label, unsigned copies) {
-    const unsigned spread = copies == 1 ? label ^ label / count : label * copies;
-    const unsigned place = (spread + (static_cast<unsigned>(warp::lane()) & (copies - 1))) % count;
+    const unsigned first = (label ^ label / count) * copies;
+    const unsigned place = (first + (static_cast<unsigned>(warp::lane()) & (copies - 1))) % count;
     std::uint32_t has = *static_cast<volatile std::uint32_t*>(owner + place);
     if (has == no_label) {
       has = atomicCAS(owner + place, no_label, label);

@@ -11,6 +11,8 @@ namespace {
 constexpr LabelWork extrema_work{"preparing extrema of labels for this GPU",
                                  "looking for extrema of labels on the GPU"};
 
+constexpr int extrema_blocks = 4;  ///< at least, of a multiprocessor: leaves registers enough
+
 using Word64 = unsigned long long;
 
 /// The least keys of some elements: of the minimum, and complements of the maximum.
@@ -112,7 +114,7 @@ class KeyMerger {
 
 /// Lowers the labels' keys, and marks the tiles that may have elements of these.
 template <class Element>
-__global__ void __launch_bounds__(label_threads)
+__global__ void __launch_bounds__(label_threads, extrema_blocks)
     find_keys_kernel(const __grid_constant__ LabelTable table,
                      const __grid_constant__ LabelSlab slab) {
   using Keys = LeastKeys<KeyOf<Element>>;
@@ -141,7 +143,7 @@ __global__ void __launch_bounds__(label_threads)
 
 /// Finds the first places of the labels' keys in marked tiles.
 template <class Element>
-__global__ void __launch_bounds__(label_threads)
+__global__ void __launch_bounds__(label_threads, extrema_blocks)
     find_places_kernel(const __grid_constant__ LabelTable table,
                        const __grid_constant__ LabelSlab slab) {
   for_each_tile(slab, [&](std::uint64_t tile) {

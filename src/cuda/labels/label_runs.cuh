@@ -10,9 +10,6 @@ namespace warpfold::cuda::kernels {
 
 inline constexpr int label_threads = 256;
 
-/// The elements of a row, one for each lane, as they come in a tile.
-inline constexpr int tile_rows = static_cast<int>(label_tile) / warp::lanes;
-
 /// One warp's way to add up what neighbouring elements of the same label have, before it goes to
 /// `add(label, part)`, which single lanes call. Parts are added in any order.
 template <class Part, class Add>
@@ -30,9 +27,9 @@ class LabelRuns {
     flush();
     const std::uint32_t below = warp::shuffle_up(label, 1);
     const unsigned heads = warp::ballot(warp::lane() == 0 || label != below);
-    label_ = warp::shuffle(label, warp::lanes - 1);
     if (heads == 1) {
-      run_ = part;
+      label_ = label;
+      run_.add(part);
       runs_ = true;
     } else if (__popc(heads) <= most_scanned) {
       add_scanned(label, part, heads);
@@ -82,35 +79,54 @@ class LabelRuns {
   Part run_ = Part::none();
 };
 
-/// Calls row(element, label, place) for the rows of a tile, by all lanes: in places beyond the slab
-/// with no_label. Where an element doesn't count, `counts` is false.
+/// Returns where the number of an element is, less than a tile's elements beyond all of them.
+__device__ inline std::uint64_t wrapped(const LabelSlab& slab, std::uint64_t place) {
+  if (place < slab.places) return place;
+  return slab.places >= label_tile ? place - slab.places : place % slab.places;
+}
+
+/// Calls row(element, label, counts, place) for the rows of a tile, an element a lane: in places
+/// beyond the slab with no_label. Where an element doesn't count, `counts` is false.
 template <class Element, class Row>
 __device__ void for_each_row(const LabelSlab& slab, std::uint64_t tile, Row&& row) {
   constexpr int loaded_rows = 4;
-  const auto* elements = reinterpret_cast<const Element*>(slab.elements);
-  const std::uint64_t first = slab.begin + tile * label_tile;
-  const std::uint64_t first_number = first % slab.places;
-  for (int part = 0; part < tile_rows; part += loaded_rows) {
+  constexpr int loaded = loaded_rows * warp::lanes;
+  constexpr auto size = static_cast<std::int64_t>(label_tile);
+  std::uint64_t place = slab.begin + tile * label_tile;
+  const std::uint64_t first_number = place % slab.places;
+  const bool wraps = first_number + label_tile > slab.places;
+  const std::uint32_t* numbers = slab.numbers + first_number + warp::lane();
+  place += static_cast<unsigned>(warp::lane());
+  const auto* elements = reinterpret_cast<const Element*>(slab.elements) + place;
+  const auto ahead = static_cast<std::int64_t>(slab.end - place);
+  int left = static_cast<int>(ahead < size ? ahead : size);
+#pragma unroll 1
+  for (int begin = 0; begin < size; begin += loaded) {
     Element element[loaded_rows];
     std::uint32_t label[loaded_rows];
     bool counts[loaded_rows];
+    const auto for_rows = [&](auto&& body) {
 #pragma unroll
-    for (int r = 0; r < loaded_rows; ++r) {
-      const auto offset = static_cast<unsigned>((part + r) * warp::lanes + warp::lane());
-      const std::uint64_t place = first + offset;
-      const bool inside = place < slab.end;
-      std::uint64_t number = first_number + offset;
-      if (number >= slab.places)
-        number = slab.places >= label_tile ? number - slab.places : number % slab.places;
-      element[r] = inside ? __ldcs(elements + place) : Element{};
-      label[r] = inside ? __ldg(slab.numbers + number) : no_label;
-      counts[r] = inside && (slab.counting == nullptr || slab.counting[place]);
-    }
-#pragma unroll
-    for (int r = 0; r < loaded_rows; ++r) {
-      const auto offset = static_cast<unsigned>((part + r) * warp::lanes + warp::lane());
-      row(element[r], label[r], counts[r], first + offset);
-    }
+      for (int r = 0; r < loaded_rows; ++r) body(r, r * warp::lanes, r * warp::lanes < left);
+    };
+    for_rows(
+        [&](int r, int i, bool inside) { element[r] = inside ? __ldcs(elements + i) : Element{}; });
+    if (wraps)
+      for_rows([&](int r, int i, bool inside) {
+        const auto number = static_cast<std::uint64_t>(numbers - slab.numbers + i);
+        label[r] = inside ? __ldg(slab.numbers + wrapped(slab, number)) : no_label;
+      });
+    else
+      for_rows(
+          [&](int r, int i, bool inside) { label[r] = inside ? __ldg(numbers + i) : no_label; });
+    for_rows([&](int r, int i, bool inside) {
+      counts[r] = inside && (slab.counting == nullptr || slab.counting[place + i]);
+    });
+    for_rows([&](int r, int i, bool) { row(element[r], label[r], counts[r], place + i); });
+    elements += loaded;
+    numbers += loaded;
+    place += loaded;
+    left -= loaded;
   }
 }
 

@@ -117,8 +117,11 @@ class Summing {
   TermDigits<Element, term> digits_;
 };
 
+/// Returns how many blocks a multiprocessor has at least: leaves registers enough.
+constexpr int sum_blocks(int digits) { return digits > 4 ? 2 : 3; }
+
 template <class Element, class Way>
-__global__ void __launch_bounds__(label_threads, 2)
+__global__ void __launch_bounds__(label_threads, sum_blocks(Way::count))
     sum_labels_kernel(const __grid_constant__ LabelTable table,
                       const __grid_constant__ LabelSlab slab) {
   using Digits = typename Way::Digits;
