@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <semaphore>
 #include <thread>
@@ -63,6 +64,7 @@ struct MeetingPoint {
 struct Warp {
   unsigned ready = 0;  ///< lanes
   unsigned ended = 0;
+  bool waits = false;                       ///< for memory, since a lane last looked in vain
   std::map<unsigned, MeetingPoint> points;  ///< meeting points by mask
 };
 
@@ -71,13 +73,14 @@ struct Barrier {
   std::uint64_t times = 0;
 };
 
-std::mt19937_64& generator() {
-  static std::mt19937_64 numbers(1);
-  return numbers;
-}
+/// Quick, as lanes draw at every step. Its upper bits are random.
+std::linear_congruential_engine<std::uint64_t, 6364136223846793005, 1442695040888963407, 0>
+    generator(1);
 
 /// Draws a number below `count`.
-unsigned draw(std::size_t count) { return static_cast<unsigned>(generator()() % count); }
+unsigned draw(std::size_t count) {
+  return static_cast<unsigned>((generator() >> 32) * count >> 32);
+}
 
 /// Blocks take turns: one at a time.
 class Turns {
@@ -151,7 +154,7 @@ class Block {
     shared_ = static_cast<std::byte*>(
         std::aligned_alloc(1024, grid.dynamic_shared_bytes / 1024 * 1024 + 2048));
     std::generate_n(shared_, grid.dynamic_shared_bytes,
-                    [] { return static_cast<std::byte>(generator()()); });
+                    [] { return static_cast<std::byte>(draw(256)); });
     for (unsigned i = 0; i < grid.threads; ++i) {
       Lane& lane = lanes_[i];
       lane.place = {{i, 0, 0}, {number, 0, 0}, dim3(grid.threads), dim3(grid.blocks), shared_};
@@ -174,9 +177,11 @@ class Block {
     unsigned vain_passes = 0;
     bool further = false;
     while (ended_ < lanes_.size()) {
-      const bool got_further = pass(some_ready_warp());
+      const unsigned warp = some_ready_warp();
+      const bool waits = warps_[warp].waits;
+      const bool got_further = pass(warp);
       further = further || got_further;
-      vain_passes = got_further ? 0 : vain_passes + 1;
+      vain_passes = got_further && !waits ? 0 : vain_passes + 1;
       if (vain_passes <= 2 * warps_.size() && !leaves_soon_ && draw(64) != 0) continue;
       leaves_soon_ = false;
       turns_.hand_over(turn_, !further);
@@ -186,6 +191,12 @@ class Block {
   }
 
   void leave_soon() { leaves_soon_ = true; }
+
+  void wait_for_others(Lane& lane) {
+    lane.waited = true;
+    warps_[lane.warp].waits = true;
+    hand_over(lane);
+  }
 
   /// From the lane that runs to the next one of the pass.
   void hand_over(Lane& lane) {
@@ -218,14 +229,20 @@ class Block {
   }
 
  private:
-  /// One warp falls behind for a while.
+  /// One warp falls behind for a while. Warps that wait for memory seldom look again while others
+  /// run.
   unsigned some_ready_warp() {
     if (draw(1 << 14) == 0) slow_ = draw(warps_.size());
     const auto first = draw(warps_.size());
+    std::optional<unsigned> waiting;
     for (unsigned i = 0; i < warps_.size(); ++i) {
-      const auto warp = static_cast<unsigned>((first + i) % warps_.size());
-      if (warps_[warp].ready != 0 && (warp != slow_ || draw(16) == 0)) return warp;
+      const auto number = static_cast<unsigned>((first + i) % warps_.size());
+      const Warp& warp = warps_[number];
+      if (warp.ready == 0 || (number == slow_ && draw(16) != 0)) continue;
+      if (!warp.waits || draw(8) == 0) return number;
+      if (!waiting) waiting = number;
     }
+    if (waiting) return *waiting;
     if (warps_[slow_].ready == 0) fail("all lanes of a block wait for others");
     return slow_;
   }
@@ -234,6 +251,7 @@ class Block {
   bool pass(unsigned number) {
     const unsigned first = draw(warp_lanes);
     pass_ = {number, first, 2 * draw(warp_lanes / 2) + 1, warps_[number].ready};
+    warps_[number].waits = false;
     while (Lane* const lane = next_of_pass()) {
       let_run(*lane);
       switch_fibres(scheduler_, lane->fibre);
@@ -338,7 +356,7 @@ class Multiprocessors {
     const std::lock_guard one_kernel(launching_);
     order_.resize(grid.blocks);
     std::iota(order_.begin(), order_.end(), 0u);
-    if (!grid.resident) std::ranges::shuffle(order_, generator());
+    if (!grid.resident) std::ranges::shuffle(order_, generator);
     grid_ = grid;
     kernel_ = &kernel;
     next_ = 0;
@@ -395,7 +413,7 @@ bool run(const Grid& grid, const std::function<void()>& lane) {
   return true;
 }
 
-void seed_schedule(std::uint64_t seed) { generator().seed(seed); }
+void seed_schedule(std::uint64_t seed) { generator.seed(seed); }
 
 void fail(const char* what) {
   if (place == nullptr)
@@ -412,10 +430,7 @@ const Met& meet(Meeting meeting, unsigned mask, std::uint64_t value) {
 
 void wait_at_block_barrier() { running->block->meet_at_barrier(*running); }
 
-void wait_for_others() {
-  running->waited = true;
-  running->block->hand_over(*running);
-}
+void wait_for_others() { running->block->wait_for_others(*running); }
 
 void perhaps_let_lanes_run() {
   if (draw(8) == 0) running->block->hand_over(*running);
