@@ -22,7 +22,7 @@ case $kind in
     ;;
   threads)
     preset=sanitize-threads targets=(core_tests cpu_tests rank_tests command_server)
-    tests='^(core_tests\.Stage|cpu_tests|rank_tests\.[23]$|program\.(paths|metrics)|fuzz\.structured)'
+    tests='^(core_tests|cpu_tests|rank_tests\.[23]$|program\.(paths|metrics)|fuzz\.structured)'
     ;;
   *)
     echo "choose address or threads" >&2
