@@ -20,7 +20,9 @@ struct ViewOptions {
   /// units must be the same. If types or attributes differ, values are unpacked by each file's own
   /// attributes. Empty: that file alone.
   std::vector<std::string> files;
-  Axis concat = 0;  ///< dimension along which `files` are joined
+  /// Dimension along which `files` are joined. "new:NAME" is a new first one, NAME, that each file
+  /// is one index of: then all extents must be the same.
+  Axis concat = 0;
 
   /// A hyperslab in the notation of NumPy's basic indexing, with positive steps: "10:20, ::2, -1",
   /// "..., 0". Or by names of dimensions, "time=10:20, lat=-30.0:30.0": whole numbers are indices,

@@ -31,6 +31,14 @@ def exact_means(values, axis=0):
     return exact_sums(values, axis) / np.ma.count(values, axis).astype(object)
 
 
+def exact_deviations(values):
+    """Standard deviations along the first axis, of single precision, to 50 digits."""
+    decimal.getcontext().prec = 50
+    variances = exact_means(np.square(values.astype("f8"))) - exact_means(values) ** 2
+    roots = [(decimal.Decimal(v.numerator) / v.denominator).sqrt() for v in variances.flat]
+    return np.array(roots, object).reshape(variances.shape)
+
+
 def cosine(degrees):
     """That of an angle in degrees, to 50 digits, and then rounded to a double."""
     decimal.getcontext().prec = 50
@@ -95,6 +103,13 @@ if __name__ == "__main__":
     years = np.concatenate([variable(f"tas_{year}.nc", "tas") for year in (1990, 1991, 1992)])
     require_equal("mean of three years", variable("years.nc", "tas_mean"), exact_means(years), "f4")
     require_equal("maximum of three years", variable("years.nc", "tas_max"), years.max(0), "f4")
+
+    members = np.stack([variable(f"member_{i}.nc", "tas") for i in range(1, 6)])
+    require_equal("mean of members", variable("ensemble.nc", "tas_mean"), exact_means(members), "f4")
+    spread = exact_deviations(members)
+    require_equal("spread of members", variable("ensemble.nc", "tas_std"), spread, "f4")
+    high = np.quantile(members.astype("f8"), 0.9, axis=0)
+    require_equal("quantile of members", variable("ensemble.nc", "tas_q90"), high, "f4")
 
     frames = np.concatenate([dataset(f"data_{i:06d}.h5", "entry/data") for i in (1, 2, 3)])
     require_equal("sum of frames", dataset("sum.h5", "entry/frames"), frames.sum(0, "u8"), "u8")

@@ -16,6 +16,7 @@ import numpy as np  # noqa: E402
 
 HOURS, LATITUDES, LONGITUDES = 72, 9, 12
 YEARS = (1990, 1991, 1992)
+MEMBERS = 5
 random = np.random.default_rng(1)
 
 
@@ -63,6 +64,12 @@ def make_years():
     for year in YEARS:
         with climate_file(f"tas_{year}.nc", 24, 1990) as file:
             file["time"][:] += (year - YEARS[0]) * 8760
+            variable(file, "tas", "K")[:] = temperatures(24)
+
+
+def make_members():
+    for member in range(1, MEMBERS + 1):
+        with climate_file(f"member_{member}.nc", 24, 1990) as file:
             variable(file, "tas", "K")[:] = temperatures(24)
 
 
@@ -118,6 +125,7 @@ def make_matrix():
 if __name__ == "__main__":
     make_era5()
     make_years()
+    make_members()
     make_detector()
     make_events()
     make_snapshot()

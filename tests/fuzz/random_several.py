@@ -122,30 +122,41 @@ def _cuts(extent, random):
 
 
 def _storage(shape, random):
-    if chance(random, 0.5):
+    if not shape or chance(random, 0.5):
         return {}
     chunks = tuple(int(random.integers(1, extent + 1)) for extent in shape)
     return {"chunks": chunks, "compression": "gzip"} if chance(random, 0.5) else {"chunks": chunks}
 
 
 def in_files(dataset, random):
-    """The words of --concat that give the dataset, along any dimension."""
+    """The words of --concat that give the dataset, along any dimension, or a first one that the
+    files lack."""
     shape = dataset.values.shape
-    along = int(random.integers(len(shape)))
+    is_new = 0 < shape[0] <= 8 and chance(random, 0.3)
+    along = 0 if is_new else int(random.integers(len(shape)))
     order = str(random.choice(["little", "big"]))
-    cuts = _cuts(shape[along], random)
-    storage = _storage(shape, random) if chance(random, 0.7) else None
+    cuts = range(shape[0] + 1) if is_new else _cuts(shape[along], random)
+    storage = _storage(shape[is_new:], random) if chance(random, 0.7) else None
+    attributes = dict(dataset.attributes)
+    name, *others = attributes.get("DIMENSION_LABELS", ["run"])
+    if is_new:
+        attributes.pop("DIMENSION_LABELS", None)
+    if is_new and others:
+        attributes["DIMENSION_LABELS"] = others
     files = []
     for number, (begin, end) in enumerate(zip(cuts, cuts[1:])):
-        part = dataset.values.take(range(begin, end), along)
+        part = dataset.values[begin] if is_new else dataset.values.take(range(begin, end), along)
+        part = np.asarray(part)
         stored = _storage(part.shape, random) if storage is None else dict(storage)
         if "chunks" in stored:
             stored["chunks"] = tuple(map(min, stored["chunks"], part.shape))
         path = dataset.path.with_name(f"part{number}.h5")
         support.write(path, part, dataset.type, dataset.name, order, **stored)
         with h5py.File(path, "a") as file:
-            file[dataset.name].attrs.update(dataset.attributes)
+            file[dataset.name].attrs.update(attributes)
         files.append(path)
+    if is_new:
+        return [*files, dataset.name, f"--concat=new:{name}"]
     number = along - len(shape) * int(chance(random, 0.3))
     return [*files, dataset.name, f"--concat={number}"]
 

@@ -33,8 +33,9 @@ void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
       ->type_name("");
   command.add_flag("--all", arguments.datasets.all,
                    "Process all datasets of the file. Those that can't be read are skipped");
-  add_option(command, "--concat", "K|NAME",
-             "Join files along this dimension. FILE and all but the last DATASET are files, or "
+  add_option(command, "--concat", "K|NAME|new:NAME",
+             "Join files along this dimension, or a new one. FILE and all but the last DATASET are "
+             "files, or "
              "patterns of files. The files' parts of the last DATASET are joined in this order",
              arguments.concat, parse_axis, "files go on along one dimension");
 }

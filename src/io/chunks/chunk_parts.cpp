@@ -22,8 +22,7 @@ ChunkParts::Place ChunkParts::place_of(std::uint64_t number) const {
   const std::uint64_t outer = number / inner_ / along_;
   const std::uint64_t along = number / inner_ % along_;
   const std::size_t part = part_at(parts, along * chunk_extent);
-  const std::uint64_t part_along =
-      ceil_div(parts.infos[part].stored_shape[parts.dimension], chunk_extent);
+  const std::uint64_t part_along = ceil_div(parts.extent_of(parts.infos[part]), chunk_extent);
   const std::uint64_t part_first = parts.first[part] / chunk_extent;
   return {part, (outer * part_along + along - part_first) * inner_ + number % inner_};
 }

@@ -37,7 +37,7 @@ class Dataset::Implementation {
   }
 
   Implementation(const std::vector<std::string>& files, const std::string& name,
-                 std::size_t dimension, ReadPath path,
+                 const JoinedDimension& dimension, ReadPath path,
                  const std::function<Packing(const DatasetInfo&)>& packing_of)
       : problem_(cannot_read(files.front(), name)) {
     std::vector<DatasetInfo> infos;
@@ -49,12 +49,16 @@ class Dataset::Implementation {
       packings.push_back(packing_of(one.info()));
       versions_.merge(one.versions_);
       const std::vector<std::uint64_t>& shape = one.info().stored_shape;
-      if (dimension < shape.size()) extents.push_back(shape[dimension]);
+      if (dimension.is_new())
+        extents.push_back(1);
+      else if (dimension.number < shape.size())
+        extents.push_back(shape[dimension.number]);
       infos.push_back(std::move(one.info_));
     }
     info_ = concatenated(std::move(infos), dimension, packings);
     info_.files = files;
-    info_.concatenated_along = dimension;
+    info_.concatenated_along = dimension.number;
+    info_.new_dimension = dimension.new_name;
     info_.file_extents = std::move(extents);
     take_path(info_, path, problem_);
     open_parts();
@@ -187,7 +191,7 @@ class Dataset::Implementation {
       info.stored_type = info_.stored_type;
       info.marked_unsigned = info_.marked_unsigned;
     }
-    DatasetInfo whole = concatenated(std::move(infos), stacked.dimension);
+    DatasetInfo whole = concatenated(std::move(infos), {stacked.dimension});
     if (whole.path == ReadPath::library) return;
     whole.file = info_.file;
     whole.name = info_.name;
@@ -275,7 +279,7 @@ class Dataset::Implementation {
     std::vector<std::byte> packed;
     for (const PartSelection& each : parts_of(*info_.parts, selection)) {
       const std::uint64_t begin = each.before * index_bytes;
-      const std::uint64_t bytes = each.selection[dimension].count * index_bytes;
+      const std::uint64_t bytes = each.count * index_bytes;
       if (rows == 1) {
         read_of_part(each, out.subspan(begin, bytes));
         continue;
@@ -342,7 +346,7 @@ Dataset::Dataset(const std::string& file, const std::string& name, ReadPath path
 }
 
 Dataset::Dataset(const std::vector<std::string>& files, const std::string& name,
-                 std::size_t dimension, ReadPath path,
+                 const JoinedDimension& dimension, ReadPath path,
                  const std::function<Packing(const DatasetInfo&)>& packing_of) {
   const LibraryScope scope;
   implementation_ = std::make_unique<Implementation>(files, name, dimension, path, packing_of);

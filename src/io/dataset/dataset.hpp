@@ -59,6 +59,7 @@ struct StoredDataset {
   /// file.
   std::vector<std::string> files;
   std::size_t concatenated_along = 0;
+  std::string new_dimension;  ///< name of that dimension, the first, where each file lacks it
   std::vector<std::uint64_t> file_extents;  ///< each file's along it; known to who opened them
   /// Facts that a reader of results has to know, a sentence each.
   std::vector<std::string> notes;
@@ -100,14 +101,28 @@ struct ReadPlan {
 /// Metadata of a dataset, known without reading its elements. Shapes are in elements, row-major.
 struct DatasetInfo : StoredDataset, SelectedPart, ReadPlan {};
 
+/// Dimension along which datasets follow one another.
+struct JoinedDimension {
+  std::size_t number = 0;
+  std::string new_name = {};  ///< name of a new dimension, the first, of one index each; else empty
+
+  bool is_new() const { return !new_name.empty(); }
+};
+
 /// Parts differ in their extents along one dimension alone, and where they are unpacked in how they
 /// are stored; each has elements and selects all.
 struct DatasetParts {
   std::size_t dimension = 0;
+  bool is_new = false;               ///< parts lack the dimension, and are one index of it each
   std::vector<std::uint64_t> first;  ///< index along it, of each
   std::vector<DatasetInfo> infos;
   std::vector<Packing> packings;  ///< each one's, where all are unpacked when read
   UnpackedValues unpacked;        ///< form of the dataset's elements then
+
+  /// Returns the indices of a dataset, which may be a part, along the dimension.
+  std::uint64_t extent_of(const DatasetInfo& part) const {
+    return is_new ? 1 : part.stored_shape[dimension];
+  }
 
   /// Makes the dataset's elements of some that part `part` stores. Throws an Error where one can't
   /// be distinguished from those left out.
@@ -166,11 +181,12 @@ class Dataset {
   Dataset(const std::string& file, const std::string& name, ReadPath path = ReadPath::automatic);
 
   /// Opens the datasets called `name` of several files as one, each behind the one before it along
-  /// `dimension`. `packing_of` is called with the description of each, its file open; where
+  /// a dimension. `packing_of` is called with the description of each, its file open; where
   /// packings differ, elements are unpacked values. Throws as for one file, and an Error that names
   /// two files whose other extents are not the same, or whose values no type holds.
-  Dataset(const std::vector<std::string>& files, const std::string& name, std::size_t dimension,
-          ReadPath path, const std::function<Packing(const DatasetInfo&)>& packing_of);
+  Dataset(const std::vector<std::string>& files, const std::string& name,
+          const JoinedDimension& dimension, ReadPath path,
+          const std::function<Packing(const DatasetInfo&)>& packing_of);
 
   /// Opens a dataset that another process has described, of the same file: without the HDF5 library
   /// unless that is its path. Throws Error.

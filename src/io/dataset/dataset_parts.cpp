@@ -40,9 +40,11 @@ void require_one_type(const DatasetInfo& first, const DatasetInfo& other) {
                     other.marked_unsigned ? "true" : "not true");
 }
 
-void require_one_shape(const DatasetInfo& first, const DatasetInfo& other, std::size_t dimension) {
+void require_one_shape(const DatasetInfo& first, const DatasetInfo& other,
+                       const DatasetParts& parts) {
   std::vector<std::uint64_t> shape = other.stored_shape;
-  if (shape.size() == first.stored_shape.size()) shape[dimension] = first.stored_shape[dimension];
+  if (shape.size() == first.stored_shape.size() && !parts.is_new)
+    shape[parts.dimension] = first.stored_shape[parts.dimension];
   if (shape != first.stored_shape)
     throw_different(first, other, "shapes", shape_text(first.stored_shape),
                     shape_text(other.stored_shape));
@@ -94,7 +96,8 @@ std::string reason_against_grid(const DatasetParts& parts) {
                                 info.chunk_shape == front.chunk_shape;
     if (!fits) return "'" + front.file + "' and '" + info.file + "' store it in different ways";
     const bool last = &info == &parts.infos.back();
-    if (!last && info.stored_shape[parts.dimension] % front.chunk_shape[parts.dimension] != 0)
+    if (!last && !parts.is_new &&
+        info.stored_shape[parts.dimension] % front.chunk_shape[parts.dimension] != 0)
       return "the chunks at the end of '" + info.file + "' are not whole";
     chunks += grid_of(info).chunks();
   }
@@ -124,14 +127,14 @@ void add_parts(DatasetParts& parts, std::vector<DatasetInfo> infos,
   std::uint64_t first = 0;
   const auto add = [&](DatasetInfo info, std::size_t packing) {
     parts.first.push_back(first);
-    first += info.stored_shape[parts.dimension];
+    first += parts.extent_of(info);
     parts.infos.push_back(std::move(info));
     if (!packings.empty()) parts.packings.push_back(packings[packing]);
   };
   for (std::size_t i = 0; i < infos.size(); ++i) {
     DatasetInfo& info = infos[i];
-    if (info.stored_shape[parts.dimension] == 0) continue;
-    if (info.parts && info.parts->dimension == parts.dimension) {
+    if (parts.extent_of(info) == 0) continue;
+    if (info.parts && !parts.is_new && info.parts->dimension == parts.dimension) {
       for (const DatasetInfo& part : info.parts->infos) add(part, i);
       continue;
     }
@@ -164,6 +167,15 @@ UnpackedValues unpack_parts(std::span<const DatasetInfo> infos, std::span<const 
   return *form;
 }
 
+/// Adds a first dimension of one index. Throws a usage Error where it would be too many.
+void add_dimension(DatasetInfo& info, const std::string& name) {
+  if (info.stored_shape.size() >= max_dimensions)
+    throw usage_error("cannot concatenate '" + info.name + "' along a new dimension '" + name + "'",
+                      "it has " + std::to_string(info.stored_shape.size()) + " dimensions",
+                      "Datasets of at most " + std::to_string(max_dimensions) + " can be read.");
+  info.stored_shape.insert(info.stored_shape.begin(), 1);
+}
+
 }  // namespace
 
 void DatasetParts::unpack(std::size_t part, std::span<const std::byte> stored,
@@ -177,9 +189,13 @@ void DatasetParts::unpack(std::size_t part, std::span<const std::byte> stored,
 
 bool is_unpacked(const DatasetInfo& info) { return info.parts && !info.parts->packings.empty(); }
 
-DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension,
+DatasetInfo concatenated(std::vector<DatasetInfo> infos, const JoinedDimension& along,
                          std::vector<Packing> packings) {
   DatasetInfo whole = infos.front();
+  const auto parts = std::make_shared<DatasetParts>();
+  const std::size_t dimension = parts->dimension = along.number;
+  parts->is_new = along.is_new();
+  if (along.is_new()) add_dimension(whole, along.new_name);
   if (dimension >= whole.stored_shape.size())
     throw usage_error(
         "cannot concatenate '" + whole.name + "' along dimension " + std::to_string(dimension),
@@ -187,8 +203,6 @@ DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension,
   const bool any_packed = std::ranges::any_of(
       packings, [](const Packing& each) { return each.decoding.unpacking.active || each.times; });
   if (are_alike(packings)) packings.clear();
-  const auto parts = std::make_shared<DatasetParts>();
-  parts->dimension = dimension;
   if (!packings.empty()) parts->unpacked = unpack_parts(infos, packings, whole);
   std::set<std::string> files;
   std::uint64_t extent = 0;
@@ -198,9 +212,9 @@ DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension,
   whole.written_shape.clear();
   for (const DatasetInfo& info : infos) {
     if (!any_packed) require_one_type(infos.front(), info);
-    require_one_shape(infos.front(), info, dimension);
+    require_one_shape(infos.front(), info, *parts);
     files.merge(input_files(info));
-    extent += info.stored_shape[dimension];
+    extent += parts->extent_of(info);
     whole.stored_bytes += info.stored_bytes;
     whole.elements += info.elements;
     whole.unwritten_chunks += info.unwritten_chunks;
@@ -222,6 +236,8 @@ DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension,
   const DatasetInfo& front = parts->infos.front();
   whole.layout = front.layout;
   whole.chunk_shape = front.chunk_shape;
+  if (parts->is_new && front.layout == Layout::chunked)
+    whole.chunk_shape.insert(whole.chunk_shape.begin(), 1);
   whole.filters = front.filters;
   whole.fill = front.fill;
   if (!packings.empty() && front.layout == Layout::chunked && !take_unpacked_fill(*parts, whole)) {
@@ -248,12 +264,16 @@ std::size_t part_at(const DatasetParts& parts, std::uint64_t index) {
 std::vector<PartSelection> parts_of(const DatasetParts& parts, const Selection& selection) {
   const Slice& slice = selection[parts.dimension];
   std::vector<PartSelection> found;
-  for (std::uint64_t before = 0; before < slice.count;
-       before += found.back().selection[parts.dimension].count) {
+  for (std::uint64_t before = 0; before < slice.count; before += found.back().count) {
     const std::size_t part = part_at(parts, slice.start + before * slice.step);
-    const std::uint64_t extent = parts.infos[part].stored_shape[parts.dimension];
-    found.push_back({part, selection, before});
-    found.back().selection[parts.dimension] = slice_within(slice, {parts.first[part], extent});
+    const Slice within =
+        slice_within(slice, {parts.first[part], parts.extent_of(parts.infos[part])});
+    found.push_back({part, selection, before, within.count});
+    Selection& own = found.back().selection;
+    if (parts.is_new)
+      own.erase(own.begin());
+    else
+      own[parts.dimension] = within;
   }
   return found;
 }

@@ -14,8 +14,8 @@ namespace warpfold::io {
 /// quickest path to it. `packings`: how each has its values, where these count; elements are
 /// unpacked where they differ; where any is packed, types may differ, too. Throws an Error that
 /// names the files of two that differ in more, or whose values no type holds, and a usage Error
-/// where they have no such dimension.
-DatasetInfo concatenated(std::vector<DatasetInfo> infos, std::size_t dimension,
+/// where they have no such dimension, or too many for a new one.
+DatasetInfo concatenated(std::vector<DatasetInfo> infos, const JoinedDimension& along,
                          std::vector<Packing> packings = {});
 
 /// Returns the file that each part lies in, or the dataset if it has no parts.
@@ -29,6 +29,7 @@ struct PartSelection {
   std::size_t part = 0;
   Selection selection;       ///< selection of the part
   std::uint64_t before = 0;  ///< selected indices along the parts' dimension before its own
+  std::uint64_t count = 0;   ///< its own
 };
 
 /// Returns what a selection, a slice for each dimension of the stored shape, takes of those parts

@@ -73,7 +73,8 @@ void add_times(std::vector<DimensionName>& names, hid_t dataset, hid_t scale,
 }  // namespace
 
 std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& file,
-                                                             const std::string& name) {
+                                                             const std::string& name,
+                                                             const std::string& new_dimension) {
   const LibraryScope scope;
   const std::string problem = cannot_read(file, name);
   const FileHandle handle = open_for_reading(file);
@@ -93,6 +94,7 @@ std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& 
   }
   const TypeHandle type(require(H5Dget_type(dataset.get()), problem));
   all.resize(dimensions + element_part(type.get(), member).extents.size());
+  if (!new_dimension.empty()) all.insert(all.begin(), {{new_dimension, ""}});
   return all;
 }
 

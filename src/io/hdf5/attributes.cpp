@@ -19,7 +19,6 @@ constexpr std::array<std::string_view, 5> file_bound_names{
     "DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict"};
 
 constexpr const char* fill_value_name = "_FillValue";
-constexpr const char* labels_name = "DIMENSION_LABELS";
 
 herr_t collect_name(hid_t, const char* name, const H5A_info_t*, void* names) {
   return append_name(name, names);
@@ -197,6 +196,22 @@ void add_fill_value(hid_t target, const std::byte* element, const std::string& p
       H5Acreate2(target, fill_value_name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT),
       problem));
   require(H5Awrite(attribute.get(), type.get(), element), problem);
+}
+
+void add_labels(hid_t target, std::vector<std::string> labels, const std::string& problem) {
+  std::size_t bytes = 0;
+  for (const std::string& label : labels) bytes = std::max(bytes, label.size());
+  if (bytes == 0) return;
+  std::string text;
+  for (std::string& label : labels) {
+    label.resize(bytes);
+    text += label;
+  }
+  const TypeHandle type = make_text_type(bytes, problem);
+  const SpaceHandle space = make_space({labels.size()}, problem);
+  const AttributeHandle attribute(require(
+      H5Acreate2(target, labels_name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), problem));
+  require(H5Awrite(attribute.get(), type.get(), text.data()), problem);
 }
 
 void add_text_attributes(hid_t target, std::span<const TextAttribute> attributes,

@@ -51,6 +51,13 @@ void add_fill_value(hid_t target, const std::byte* element, const std::string& p
 /// with `problem`.
 TypeHandle make_text_type(std::size_t bytes, const std::string& problem);
 
+/// Attribute that has names of a dataset's dimensions.
+constexpr const char* labels_name = "DIMENSION_LABELS";
+
+/// Adds labels of a dataset's dimensions, unless all are empty. Throws an Error beginning with
+/// `problem`. Call within a LibraryScope.
+void add_labels(hid_t target, std::vector<std::string> labels, const std::string& problem);
+
 /// Adds fixed-length UTF-8 string attributes to a dataset, or to a file's root group. Throws an
 /// Error beginning with `problem`. Call within a LibraryScope.
 void add_text_attributes(hid_t target, std::span<const TextAttribute> attributes,

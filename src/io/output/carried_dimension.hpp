@@ -24,6 +24,9 @@ struct CarriedDimension {
   std::vector<ElementRange> cells = {};  ///< indices of each cell, in place of that number
   /// Files that have its coordinates one behind another, the dataset's first; empty: that alone.
   std::vector<std::string> files = {};
+  std::string new_name = {};  ///< name of a new one, the first, of one index per file; else empty
+
+  bool is_new() const { return !new_name.empty(); }
 
   bool is_left() const {
     return fate == Fate::reduced_to_cells || (fate == Fate::kept && !selected.dropped);

@@ -20,35 +20,7 @@ namespace {
 
 using Fate = CarriedDimension::Fate;
 
-bool has_indices(const Slice& slice, std::uint64_t extent) {
-  return slice.count == 0 || slice.start + (slice.count - 1) * slice.step < extent;
-}
-
 Slice whole(std::uint64_t extent) { return {0, extent, 1, false}; }
-
-/// Tells whether values strictly rise or fall, and are finite.
-bool is_monotonic(const std::vector<double>& values) {
-  const bool rises = values.front() < values.back();
-  for (std::size_t i = 1; i < values.size(); ++i)
-    if (!(rises ? values[i - 1] < values[i] : values[i - 1] > values[i])) return false;
-  return std::isfinite(values.front()) && std::isfinite(values.back());
-}
-
-/// Returns what a variable has at each index of its first dimension.
-StoredValues values_of_all_indices(const InputVariable& variable, hid_t type, Selection part) {
-  constexpr std::uint64_t most_elements = std::uint64_t{1} << 22;
-  if (product(counts_of(part)) > most_elements)
-    throw Error(cannot_read_variable, "it is large, and a dimension of it is reduced", "");
-  const StoredValues all = read_part(variable, type, part);
-  const auto text = all.text();
-  const std::size_t bytes = text.size() / part.front().count;
-  if (text.substr(bytes) != text.substr(0, text.size() - bytes))
-    throw Error(cannot_read_variable, "it varies along a dimension that is reduced", "");
-  part.front().dropped = true;
-  return {TypeHandle(require(H5Tcopy(all.type()), cannot_read_variable)),
-          make_space(selected_shape(part), cannot_read_variable),
-          std::vector(all.data(), all.data() + bytes)};
-}
 
 /// Notes that outputs lack something because of an error, and forgets HDF5's part of that.
 void note_lack(Coordinates& coordinates, const std::string& lacking, const Error& error) {
@@ -75,6 +47,7 @@ class CoordinateReader {
 
   Coordinates read() {
     std::vector<std::vector<DatasetHandle>> scales = scales_of(dataset_, cannot_read_variable);
+    if (!source_.empty() && source_.front().is_new()) scales.emplace(scales.begin());
     if (scales.size() > source_.size()) return {};
     scales.resize(source_.size());  // dimensions of arrays in elements have none
     for (std::size_t d = 0; d < source_.size(); ++d)
@@ -87,6 +60,8 @@ class CoordinateReader {
         const auto dimension = carry_dimension(std::move(scale), source_[d]);
         if (is_left && dimension) result_.of_outputs.back().push_back(*dimension);
       }
+      if (is_left && source_[d].is_new())
+        result_.of_outputs.back().push_back(carry_new_dimension(source_[d]));
       // The netCDF library 4.9 can't open a file where dimensions without a name follow others.
       if (is_left && result_.of_outputs.back().empty()) {
         result_.of_outputs.back().push_back(
@@ -161,6 +136,28 @@ class CoordinateReader {
     else if (variable)
       scalars_.push_back(*variable);
     return number;
+  }
+
+  /// Carries over a dimension that files lack; its coordinate are their numbers of its name.
+  std::size_t carry_new_dimension(const CarriedDimension& dimension) {
+    const std::size_t number = add_dimension(dimension.new_name, dimension.extent());
+    new_dimension_ = number;
+    result_.dimensions[number].variable = attempt(coordinate_called(dimension.new_name), [&] {
+      const DatasetHandle named = open_netcdf_variable(dataset_, dimension.new_name);
+      const bool is_scalar = named && shape_of(named.get(), cannot_read_variable).empty();
+      return is_scalar ? carry_named(dataset_, dimension.new_name, true) : std::nullopt;
+    });
+    return number;
+  }
+
+  /// Returns the new dimension where a variable of one element has another one in each file.
+  const CarriedDimension* dimension_of_scalar(hid_t scalar, hid_t type) const {
+    if (source_.empty() || !source_.front().is_new()) return nullptr;
+    const CarriedDimension& dimension = source_.front();
+    const std::uint64_t files = dimension.files.size();
+    const StoredValues values = read_part({scalar, dimension.files}, type, {whole(files)});
+    const bool is_its_own = own_name_of(scalar, cannot_read_variable) == dimension.new_name;
+    return are_alike(values, files) && !is_its_own ? nullptr : &dimension;
   }
 
   std::optional<std::size_t> carry_values(DatasetHandle& scale, const std::string& name,
@@ -344,16 +341,18 @@ class CoordinateReader {
       return std::nullopt;
     Selection part;
     std::vector<std::vector<DatasetHandle>> scales = scales_of(named.get(), cannot_read_variable);
-    SeveralFiles files;
-    if (!scales.empty())
-      if (const auto* first = dimension_of(scales.front())) files = first->files;
+    const bool is_scalar = scales.empty();
+    const CarriedDimension* const first =
+        is_scalar ? dimension_of_scalar(named.get(), type.get()) : dimension_of(scales.front());
+    const SeveralFiles files = first != nullptr ? first->files : SeveralFiles{};
     const InputVariable input{named.get(), files,
                               with_bounds ? "" : path_of(variable, cannot_read_variable)};
     const auto shape = shape_of(input);
     bool drops_first = false;
     for (std::size_t d = 0; d < shape.size(); ++d) {
-      const auto* dimension = dimension_of(scales[d]);
+      const auto* dimension = is_scalar ? first : dimension_of(scales[d]);
       if (dimension != nullptr && dimension->fate != Fate::kept) {
+        if (is_scalar) return std::nullopt;
         if (shape.size() == 1) return carry_cells_of_times(named, scales[d], *dimension);
         if (d > 0 || dimension->fate == Fate::merged || dimension->selected.count == 0 ||
             !is_number(type.get()))
@@ -374,13 +373,15 @@ class CoordinateReader {
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (part[d].dropped) continue;
       carried.dimensions.emplace_back();
-      if (!scales[d].empty())
+      if (is_scalar)
+        carried.dimensions.back() = new_dimension_;
+      else if (!scales[d].empty())
         carried.dimensions.back() = carry_other_dimension(std::move(scales[d].front()), shape[d]);
     }
     carried.source = std::move(named);
     const auto added = add(std::move(carried));
     carried_variables_.emplace(key, *added);
-    if (with_bounds) carry_bounds(*added);
+    if (with_bounds && (!is_scalar || first == nullptr)) carry_bounds(*added);
     return added;
   }
 
@@ -397,7 +398,8 @@ class CoordinateReader {
     for (const std::string& name : split_words(names.value_or("")))
       if (const auto number =
               attempt(coordinate_called(name), [&] { return carry_named(dataset_, name, true); }))
-        add_once(result_.listed, *number);
+        if (!new_dimension_ || result_.dimensions[*new_dimension_].variable != number)
+          add_once(result_.listed, *number);
   }
 
   /// Its text is a variable's name, or names with colons behind, before those of coordinates. It is
@@ -423,7 +425,8 @@ class CoordinateReader {
   hid_t dataset_;
   std::vector<CarriedDimension> source_;
   std::optional<NamedDimension> merged_;
-  std::map<ObjectKey, std::size_t> known_;  ///< scales of the dataset: of which dimension
+  std::optional<std::size_t> new_dimension_;  ///< its number, where files lack it and it is left
+  std::map<ObjectKey, std::size_t> known_;    ///< scales of the dataset: of which dimension
   std::map<ObjectKey, std::size_t> carried_dimensions_;
   std::map<ObjectKey, std::size_t> carried_variables_;
   std::vector<std::size_t> scalars_;

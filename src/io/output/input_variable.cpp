@@ -204,11 +204,13 @@ StoredValues read_part_of_files(const InputVariable& variable, hid_t type, const
   std::vector<std::byte> bytes;
   std::uint64_t first = 0;
   for_each_file(variable.handle, variable.files, [&](hid_t there) {
-    const std::uint64_t extent = shape_of(there, cannot_read_variable).front();
+    const auto shape = shape_of(there, cannot_read_variable);
+    const std::uint64_t extent = shape.empty() ? 1 : shape.front();
     Selection taken = part;
     taken.front() = slice_within(part.front(), {first, extent});
     first += extent;
     if (taken.front().count == 0) return;
+    if (shape.empty()) taken.clear();
     const Conversion conversion(meaning_of(there, variable.bounds_of), first_meaning);
     const TypeHandle type_there(require(H5Dget_type(there), cannot_read_variable));
     const bool is_alike = H5Tequal(first_type.get(), type_there.get()) > 0;
@@ -307,8 +309,10 @@ std::vector<std::uint64_t> shape_of(const InputVariable& variable) {
     const TypeHandle other_type(require(H5Dget_type(there), cannot_read_variable));
     bool alike = H5Tequal(type.get(), other_type.get()) > 0 ||
                  (is_number(type.get()) && is_number(other_type.get()) && !packed);
-    alike &= !shape.empty() && other.size() == shape.size();
-    if (alike) {
+    alike &= other.size() == shape.size();
+    if (alike && shape.empty()) {
+      ++extent;
+    } else if (alike) {
       extent += std::exchange(other.front(), shape.front());
       alike = other == shape;
     }
@@ -319,6 +323,7 @@ std::vector<std::uint64_t> shape_of(const InputVariable& variable) {
                       "' than in '" + stored_file_of(there, cannot_read_variable) + "'",
                   "");
   });
+  if (shape.empty()) return {extent};
   shape.front() = extent;
   return shape;
 }
@@ -328,9 +333,27 @@ bool is_number(hid_t type) {
   return type_class == H5T_INTEGER || type_class == H5T_FLOAT;
 }
 
+bool is_unlimited(hid_t scale) {
+  const SpaceHandle space(require(H5Dget_space(scale), cannot_read_variable));
+  hsize_t most = 0;
+  return H5Sget_simple_extent_ndims(space.get()) == 1 &&
+         H5Sget_simple_extent_dims(space.get(), nullptr, &most) == 1 && most == H5S_UNLIMITED;
+}
+
 bool is_number_or_text(hid_t type) {
   const H5T_class_t type_class = H5Tget_class(type);
   return is_number(type) || type_class == H5T_STRING || type_class == H5T_ENUM;
+}
+
+bool has_indices(const Slice& slice, std::uint64_t extent) {
+  return slice.count == 0 || slice.start + (slice.count - 1) * slice.step < extent;
+}
+
+bool is_monotonic(const std::vector<double>& values) {
+  const bool rises = values.front() < values.back();
+  for (std::size_t i = 1; i < values.size(); ++i)
+    if (!(rises ? values[i - 1] < values[i] : values[i - 1] > values[i])) return false;
+  return std::isfinite(values.front()) && std::isfinite(values.back());
 }
 
 bool is_packed(hid_t variable) {
@@ -355,6 +378,26 @@ StoredValues read_part(const InputVariable& variable, hid_t type, const Selectio
                cannot_read_variable);
   return values_of_dataset(variable.handle, type, part, make_space(shape, cannot_read_variable),
                            cannot_read_variable);
+}
+
+bool are_alike(const StoredValues& values, std::uint64_t count) {
+  const auto text = values.text();
+  const std::size_t bytes = text.size() / count;
+  return text.substr(bytes) == text.substr(0, text.size() - bytes);
+}
+
+StoredValues values_of_all_indices(const InputVariable& variable, hid_t type, Selection part) {
+  constexpr std::uint64_t most_elements = std::uint64_t{1} << 22;
+  if (product(counts_of(part)) > most_elements)
+    throw Error(cannot_read_variable, "it is large, and a dimension of it is reduced", "");
+  const StoredValues all = read_part(variable, type, part);
+  const std::size_t bytes = all.text().size() / part.front().count;
+  if (!are_alike(all, part.front().count))
+    throw Error(cannot_read_variable, "it varies along a dimension that is reduced", "");
+  part.front().dropped = true;
+  return {TypeHandle(require(H5Tcopy(all.type()), cannot_read_variable)),
+          make_space(selected_shape(part), cannot_read_variable),
+          std::vector(all.data(), all.data() + bytes)};
 }
 
 std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {

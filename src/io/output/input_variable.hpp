@@ -43,8 +43,8 @@ void require_units_of(hid_t variable, hid_t bounds);
 /// bounds each.
 void require_cells_of(std::span<const double> values, std::span<const double> cells);
 
-/// Files that have a variable one behind another along its first dimension, the first of them the
-/// variable's own; none: that alone.
+/// Files that have a variable one behind another along its first dimension, or along a new one
+/// where each has one element; the first of them is the variable's own. None: that alone.
 using SeveralFiles = std::span<const std::string>;
 
 /// A variable as it is read.
@@ -67,6 +67,21 @@ StoredValues read_part(const InputVariable& variable, hid_t type, const Selectio
 /// Tells whether elements of a type are integers or floats.
 bool is_number(hid_t type);
 bool is_number_or_text(hid_t type);
+
+/// Tells whether the one dimension of a scale has no limit: netCDF's record dimension.
+bool is_unlimited(hid_t scale);
+
+/// Tells whether a slice has indices below an extent alone.
+bool has_indices(const Slice& slice, std::uint64_t extent);
+
+/// Tells whether values strictly rise or fall, and are finite.
+bool is_monotonic(const std::vector<double>& values);
+
+/// Tells whether `count` equal shares of values have the same bytes.
+bool are_alike(const StoredValues& values, std::uint64_t count);
+
+/// Returns what a variable has at each index of its first dimension; throws where that differs.
+StoredValues values_of_all_indices(const InputVariable& variable, hid_t type, Selection part);
 
 /// Tells whether attributes make other values of stored numbers.
 bool is_packed(hid_t variable);

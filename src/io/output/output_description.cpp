@@ -48,6 +48,21 @@ std::vector<std::size_t> dimensions_left(const OutputSpec& spec) {
   return left;
 }
 
+/// Returns the name of the first dimension where the input's files lack it.
+std::string new_dimension(const OutputSpec& spec) {
+  return spec.dimensions.empty() ? "" : spec.dimensions.front().new_name;
+}
+
+/// Adds the names of dimensions without scales, one of which the input's files lack.
+void label_dimensions(const OutputSpec& spec, hid_t dataset, const std::string& problem) {
+  const auto& [path, name] = *spec.attributes_from;
+  const auto names = read_dimension_names(path, name, new_dimension(spec));
+  std::vector<std::string> labels;
+  for (const std::size_t d : dimensions_left(spec))
+    labels.push_back(names[d].empty() ? "" : names[d].front().name);
+  add_labels(dataset, labels, problem);
+}
+
 OutputSource open_input(const OutputSpec& spec) {
   OutputSource source;
   if (!spec.attributes_from) return source;
@@ -188,7 +203,8 @@ OutputSource open_source(const OutputSpec& spec) {
 std::vector<ReportedCoordinate> coordinates_of(const OutputSpec& spec) {
   const std::vector<std::size_t> left = dimensions_left(spec);
   const auto [path, dataset] = *spec.attributes_from;
-  const std::vector<std::vector<DimensionName>> names = read_dimension_names(path, dataset);
+  const std::vector<std::vector<DimensionName>> names =
+      read_dimension_names(path, dataset, new_dimension(spec));
   const LibraryScope scope;
   const OutputSource source = open_source(spec);
   const Coordinates& coordinates = source.coordinates;
@@ -261,6 +277,10 @@ void write_attributes(const OutputSpec& spec, const OutputDataset& wanted,
     left_out.insert(left_out.end(), names_of_others.begin(), names_of_others.end());
     if (!source.coordinates.empty())
       left_out.insert(left_out.end(), {coordinates_name, grid_mapping_name});
+    if (!new_dimension(spec).empty()) {
+      left_out.emplace_back(labels_name);
+      if (source.coordinates.empty()) label_dimensions(spec, dataset, problem);
+    }
     if (!copy_attributes(source.dataset.get(), dataset, left_out, dimensions_left(spec), problem) &&
         spec.note)
       spec.note(lacks_attributes(wanted.dataset));

@@ -182,9 +182,13 @@ std::string read_dataset(const std::string& by, std::size_t dimension, DatasetVi
   const std::string& name = named.dataset;
   require_axis(named, dimension, info);
   std::vector<std::string> files{named.file};
-  if (io::is_joined_along(info, dimension) && !named.names_file) files = info.files;
+  const bool is_joined = io::is_joined_along(info, dimension) && !named.names_file;
+  const bool is_new = is_joined && !info.new_dimension.empty();
+  const bool are_scalars = is_new && io::read_dimension_names(info.file, name).empty();
+  if (is_joined && is_new == are_scalars) files = info.files;
   const std::uint64_t extent = info.stored_shape[dimension];
   const Check check = [&](const io::DatasetInfo& line) {
+    if (are_scalars) return require_same_units(name, files.front(), line.file);
     require_line(line);
     const std::uint64_t labels_there = line.stored_shape.front();
     if (files.size() > 1) {

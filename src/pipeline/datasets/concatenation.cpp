@@ -22,6 +22,8 @@
 namespace warpfold::pipeline {
 namespace {
 
+constexpr std::string_view new_dimension = "new:";  ///< begins the name of one that files lack
+
 [[noreturn]] void throw_different(const io::DatasetInfo& first, const io::DatasetInfo& other,
                                   const std::string& attributes, const std::string& suggestion) {
   throw Error(
@@ -60,19 +62,24 @@ class StoredTypes {
 /// along which they go on; notes where coordinates along that one don't.
 class SameGrid {
  public:
-  explicit SameGrid(std::size_t dimension) : dimension_(dimension) {}
+  /// `dimension`: none if it is a new one.
+  explicit SameGrid(std::optional<std::size_t> dimension) : dimension_(dimension) {}
 
   void operator()(const io::DatasetInfo& info) {
-    if (info.stored_shape.size() <= dimension_) return;
+    if (dimension_ && info.stored_shape.size() <= *dimension_) return;
     const io::DatasetText text = io::read_dataset_text(info.file, info.name);
     Grid grid(info);
+    // Scalars, as the number of a run, go along a new dimension.
+    if (!dimension_)
+      std::erase_if(grid.auxiliaries(),
+                    [](const AuxiliaryCoordinate& each) { return each.dimensions.empty(); });
     if (first_) {
       require_units(info, text.units);
       compare(info, "standard_name", text_.standard_name, text.standard_name);
       compare(info, "cell_methods", text_.cell_methods, text.cell_methods);
       require_dimensions(grid);
     }
-    follow(grid);
+    if (dimension_) follow(grid, *dimension_);
     if (!first_) {
       first_.emplace(std::move(grid));
       text_ = text;
@@ -121,13 +128,13 @@ class SameGrid {
   }
 
   /// Compares where a file begins with where the one before it ends.
-  void follow(Grid& grid) {
-    const CoordinateLine* line = grid.line(dimension_);
+  void follow(Grid& grid, std::size_t dimension) {
+    const CoordinateLine* line = grid.line(dimension);
     if (line == nullptr || line->numbers.empty()) return;
     const double begin = line->numbers.front();
     const auto back = std::ranges::adjacent_find(line->numbers, std::greater_equal());
     if (line->time && back != line->numbers.end())
-      note("order", "coordinates '" + grid.shown_name(dimension_) + "' do not rise in '" +
+      note("order", "coordinates '" + grid.shown_name(dimension) + "' do not rise in '" +
                         line->file + "': " + shortest_decimal(*(back + 1)) + " follows " +
                         shortest_decimal(*back) + ".");
     if (!line->time && !falls_ && line->numbers.size() > 1)
@@ -137,7 +144,7 @@ class SameGrid {
                                                  : std::optional(last_->end);
       if (!falls_ && end && *end != begin) falls_ = !line->time && begin < *end;
       if (end && !(falls_.value_or(false) ? begin < *end : begin > *end))
-        note("order", "coordinates '" + grid.shown_name(dimension_) + "' do not rise from '" +
+        note("order", "coordinates '" + grid.shown_name(dimension) + "' do not rise from '" +
                           last_->file + "', which ends with " + shortest_decimal(*end) + ", to '" +
                           line->file + "', which begins with " + shortest_decimal(begin) + ".");
     }
@@ -150,7 +157,7 @@ class SameGrid {
     std::optional<TimeUnits> time;
   };
 
-  std::size_t dimension_;
+  std::optional<std::size_t> dimension_;
   std::optional<Grid> first_;
   io::DatasetText text_;  ///< text of the first
   std::optional<End> last_;
@@ -176,7 +183,7 @@ std::string meaning_text(const io::DatasetText& text) {
 /// Opens the datasets at `path` of all files of a dataset, one behind another along a dimension:
 /// times in the units of the first.
 io::Dataset open_of_all(const io::DatasetInfo& info, const std::string& path,
-                        std::size_t dimension) {
+                        const io::JoinedDimension& dimension) {
   std::optional<io::DatasetText> first;
   return io::Dataset(info.files, path, dimension, ReadPath::automatic,
                      [&](const io::DatasetInfo& each) {
@@ -191,6 +198,46 @@ io::Dataset open_of_all(const io::DatasetInfo& info, const std::string& path,
                          return packing;
                        throw_other_units(path, info.file, *first, each.file, text);
                      });
+}
+
+/// Returns the new dimension where each file's dataset counts for its own elements: a single one,
+/// or one that may not be the same in all files.
+std::optional<std::size_t> new_dimension_of(const std::string& path, const io::DatasetInfo& info) {
+  if (io::read_dimension_names(info.file, path).empty()) return 0;
+  const auto nothing = [](const io::DatasetInfo& texts) {
+    return Selection(texts.stored_shape.size());
+  };
+  if (io::read_texts(info.file, path, nothing)) return std::nullopt;
+  const io::DatasetInfo first = io::Dataset(info.file, path).info();
+  const bool may_differ =
+      first.elements > most_compared_elements || !file_that_differs(info.files, first).empty();
+  return may_differ ? std::optional<std::size_t>(0) : std::nullopt;
+}
+
+/// Finds the dimension that `concat` names, one of a file's dataset or a new one.
+io::JoinedDimension dimension_called(const Axis& concat, const io::DatasetInfo& first) {
+  const auto* text = std::get_if<std::string>(&concat);
+  if (text == nullptr || !text->starts_with(new_dimension)) {
+    try {
+      return {named_dimension(concat, first).number};
+    } catch (const Error& error) {
+      throw Error(error.problem(), error.why(),
+                  error.suggestion() + " Join along a new one with `concat` 'new:NAME'.",
+                  error.exit_code());
+    }
+  }
+  const std::string name(trimmed(std::string_view(*text).substr(new_dimension.size())));
+  const std::string problem = "cannot concatenate '" + first.name + "' along '" + *text + "'";
+  if (name.empty() || name.find_first_of("/,@=") != std::string::npos)
+    throw usage_error(problem, "'" + name + "' is no name of a dimension",
+                      "Name the new dimension, such as 'new:member'.");
+  const auto names = io::read_dimension_names(first);
+  for (std::size_t d = 0; d < names.size(); ++d)
+    if (std::ranges::find(names[d], name, &io::DimensionName::name) != names[d].end())
+      throw usage_error(
+          problem, "dimension " + std::to_string(d) + " has that name in '" + first.file + "'",
+          "Choose another name, or join along that dimension with `concat` '" + name + "'.");
+  return {0, name};
 }
 
 /// Finds the dimension along which datasets beside another go on by their extents, where the first
@@ -217,15 +264,19 @@ std::optional<std::size_t> joined_by_shape(const NamedDataset& named, const io::
 
 io::Dataset open_concatenated(const std::string& name, const ViewOptions& options, ReadPath path) {
   const io::DatasetInfo first = io::Dataset(options.files.front(), name, path).info();
-  const std::size_t dimension = named_dimension(options.concat, first).number;
+  const io::JoinedDimension dimension = dimension_called(options.concat, first);
   StoredTypes types;
-  SameGrid require_same_grid(dimension);
+  SameGrid require_same_grid(dimension.is_new() ? std::nullopt : std::optional(dimension.number));
   io::Dataset whole(options.files, name, dimension, path, [&](const io::DatasetInfo& each) {
     types(each);
     if (options.match == Matching::coordinates) require_same_grid(each);
     return packing_of(each, options);
   });
   whole.add_note(types.note(whole.info()));
+  if (dimension.is_new())
+    for (auto file = options.files.begin(); file != options.files.end(); ++file)
+      if (std::ranges::count(file + 1, options.files.end(), *file) > 0)
+        whole.add_note("'" + *file + "' is joined more than once.");
   for (const std::string& note : require_same_grid.notes()) whole.add_note(note);
   if (const auto pair = std::ranges::adjacent_find(options.files, std::greater());
       pair != options.files.end() && std::ranges::is_sorted(options.files, io::comes_before))
@@ -238,7 +289,7 @@ std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::siz
                                            const std::string& path) {
   const std::uint64_t extent = info.stored_shape[dimension];
   if (path.empty() || extent == 0) return std::nullopt;
-  io::Dataset line = io::is_joined_along(info, dimension) ? open_of_all(info, path, 0)
+  io::Dataset line = io::is_joined_along(info, dimension) ? open_of_all(info, path, {0})
                                                           : io::Dataset(info.stored_file, path);
   line.take_as_unsigned();
   if (line.info().stored_shape != std::vector{extent}) return std::nullopt;
@@ -250,7 +301,8 @@ std::optional<std::size_t> joined_dimension(const NamedDataset& named,
   if (info.files.empty() || named.names_file || !io::has_dataset(named.file, named.dataset))
     return std::nullopt;
   const std::string& path = named.dataset;
-  const auto of_dataset = io::read_dimension_names(info.file, info.name)[info.concatenated_along];
+  if (!info.new_dimension.empty()) return new_dimension_of(path, info);
+  const auto of_dataset = io::read_dimension_names(info)[info.concatenated_along];
   const auto is_joined = [&](const std::string& name) {
     return std::ranges::find(of_dataset, name, &io::DimensionName::name) != of_dataset.end();
   };
@@ -284,8 +336,9 @@ void require_extent(const std::string& name, std::uint64_t extent, std::uint64_t
 
 io::Dataset open_named_beside(const NamedDataset& named, const io::DatasetInfo& info) {
   const auto dimension = joined_dimension(named, info);
-  io::Dataset beside = dimension ? open_of_all(info, named.dataset, *dimension)
-                                 : io::Dataset(named.file, named.dataset);
+  io::Dataset beside = dimension
+                           ? open_of_all(info, named.dataset, {*dimension, info.new_dimension})
+                           : io::Dataset(named.file, named.dataset);
   if (dimension)
     for (std::size_t i = 0; i < info.files.size(); ++i)
       require_extent(named.dataset, beside.info().file_extents[i], info.file_extents[i], info.name,

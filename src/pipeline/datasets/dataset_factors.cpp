@@ -34,7 +34,7 @@ constexpr std::string_view cosine = "cos:";
 std::optional<SharedDataset> open_coordinate_of(const std::string& name, const NamedDataset& named,
                                                 const io::DatasetInfo& info) {
   const bool is_dataset = io::has_dataset(named.file, named.dataset);
-  const auto dimensions = io::read_dimension_names(info.file, info.name);
+  const auto dimensions = io::read_dimension_names(info);
   const auto is_called = [&](const auto& names) {
     return std::ranges::count(names, name, &io::DimensionName::name) > 0;
   };

@@ -23,7 +23,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DatasetInfo, file, name, problem, stored_file
                                    written_shape, missing_element, selection, shape, elements,
                                    layout, chunk_shape, filters, stored_bytes, fill,
                                    unwritten_chunks, has_default_fill, partial_edge_chunks_filtered,
-                                   path, path_reason, files, concatenated_along, notes)
+                                   path, path_reason, files, concatenated_along, new_dimension,
+                                   notes)
 
 }  // namespace io
 
@@ -52,6 +53,7 @@ json to_json(const io::DatasetInfo& info) {
   if (info.file_offset) document["file_offset"] = *info.file_offset;
   if (info.parts) {
     document["dimension"] = info.parts->dimension;
+    document["is_new"] = info.parts->is_new;
     document["first"] = info.parts->first;
     document["unpacked"] = info.parts->unpacked.type;
     if (const auto& left_out = info.parts->unpacked.left_out) document["left_out"] = *left_out;
@@ -69,6 +71,7 @@ io::DatasetInfo from_json(const json& document) {
   if (document.contains("parts")) {
     const auto parts = std::make_shared<io::DatasetParts>();
     document["dimension"].get_to(parts->dimension);
+    document["is_new"].get_to(parts->is_new);
     document["first"].get_to(parts->first);
     document["unpacked"].get_to(parts->unpacked.type);
     if (document.contains("left_out"))

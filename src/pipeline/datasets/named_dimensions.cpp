@@ -36,7 +36,7 @@ using Names = std::vector<io::DimensionName>;
 std::string shown(const Names& names) { return names.empty() ? "" : names.front().name; }
 
 std::vector<Names> names_of(const io::DatasetInfo& info) {
-  const std::vector<Names> stored = io::read_dimension_names(info.file, info.name);
+  const std::vector<Names> stored = io::read_dimension_names(info);
   const Selection selection = io::selection_of(info);
   std::vector<Names> names;
   for (std::size_t d = 0; d < selection.size(); ++d)
@@ -371,7 +371,7 @@ std::vector<std::int64_t> axis_numbers(std::span<const Axis> axes, const io::Dat
 }
 
 NamedDimension named_dimension(const Axis& axis, const io::DatasetInfo& info) {
-  const std::vector<Names> names = io::read_dimension_names(info.file, info.name);
+  const std::vector<Names> names = io::read_dimension_names(info);
   if (const auto* name = std::get_if<std::string>(&axis)) return find_dimension(*name, names, info);
   const auto dimensions = static_cast<std::int64_t>(info.stored_shape.size());
   const std::int64_t number = std::get<std::int64_t>(axis);
@@ -390,7 +390,7 @@ std::vector<std::string> dimension_names(const io::DatasetInfo& info) {
 
 std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& info) {
   std::vector<DimensionDescription> descriptions;
-  for (const Names& names : io::read_dimension_names(info.file, info.name)) {
+  for (const Names& names : io::read_dimension_names(info)) {
     DimensionDescription& description = descriptions.emplace_back();
     if (names.empty()) continue;
     description.name = shown(names);
@@ -416,7 +416,7 @@ std::vector<DimensionDescription> describe_dimensions(const io::DatasetInfo& inf
 NotedSelection make_selection(const std::string& text, const io::DatasetInfo& info) {
   const std::vector<NamedSlice> named = named_slices(text);
   if (named.empty()) return {parse_selection(text, info.stored_shape), ""};
-  const std::vector<Names> names = io::read_dimension_names(info.file, info.name);
+  const std::vector<Names> names = io::read_dimension_names(info);
   std::vector<std::string> slices(info.stored_shape.size());
   std::string note;
   for (const NamedSlice& each : named) {

@@ -211,15 +211,23 @@ class DimensionFinder {
 
 SharedPart shared_part(const NamedDataset& named, const io::DatasetInfo& beside,
                        const io::DatasetInfo& dataset, Matching matching, bool prefers_name) {
-  const Dimensions found =
-      DimensionFinder(named.option, beside, dataset).find(named.dimensions, matching, prefers_name);
+  // Other dimensions are those of a file.
+  const bool is_new = !beside.new_dimension.empty() && beside.parts && dataset.parts;
+  const auto of_file = [&](const io::DatasetInfo& whole) -> const io::DatasetInfo& {
+    return is_new ? whole.parts->infos.front() : whole;
+  };
+  const Dimensions found = DimensionFinder(named.option, of_file(beside), of_file(dataset))
+                               .find(named.dimensions, matching, prefers_name);
   const Selection of_dataset = io::selection_of(dataset);
-  const std::size_t leading = beside.stored_shape.size() - found.size();
-  SharedPart part{Selection(leading, Slice{0, 1, 1, true}), {}};
-  for (std::size_t d = 0; d < found.size(); ++d) {
-    part.selection.push_back(of_dataset[found[d]]);
-    part.dimensions.push_back({found[d], leading + d, of_dataset[found[d]]});
-  }
+  SharedPart part;
+  const auto add = [&](std::size_t d) {
+    part.dimensions.push_back({d, part.selection.size(), of_dataset[d]});
+    part.selection.push_back(of_dataset[d]);
+  };
+  const std::size_t first = is_new ? 1 : 0;
+  if (is_new) add(0);
+  part.selection.resize(beside.stored_shape.size() - found.size(), Slice{0, 1, 1, true});
+  for (const std::size_t d : found) add(d + first);
   return part;
 }
 

@@ -21,8 +21,6 @@ constexpr const char* advice =
 constexpr double tolerance = 1e-4;
 constexpr double tolerance_of_one = 1e-9;  ///< relative, for a coordinate without a next one
 
-constexpr std::uint64_t most_auxiliary_elements = 1 << 22;
-
 std::optional<CoordinateLine> read_text_line(const std::string& file, const std::string& path,
                                              const std::vector<std::uint64_t>& shape) {
   bool fits = false;
@@ -165,7 +163,7 @@ std::string require_equal(const Grid& one, AuxiliaryCoordinate& of_one, const Gr
     indices.push_back(both->indices);
     if (other.info().stored_shape[both->other] != shape.back()) return "";
   }
-  if (product(shape) > most_auxiliary_elements || product(counts_of(indices)) == 0) return "";
+  if (product(shape) > most_compared_elements || product(counts_of(indices)) == 0) return "";
   const CoordinateLine* a = one.line(of_one);
   const CoordinateLine* b = other.line(of_other);
   if (a == nullptr || b == nullptr) return "";
@@ -232,8 +230,7 @@ std::optional<double> number_in_units_of(const CoordinateLine& other, const Coor
   return line.time->converted(number, *other.time);
 }
 
-Grid::Grid(const io::DatasetInfo& info)
-    : info_(info), names_(io::read_dimension_names(info.file, info.name)) {
+Grid::Grid(const io::DatasetInfo& info) : info_(info), names_(io::read_dimension_names(info)) {
   for (auto& names : names_)
     std::erase_if(names, [](const auto& each) { return each.name.starts_with("phony_dim_"); });
   names_.resize(info.stored_shape.size());
@@ -274,7 +271,8 @@ std::vector<AuxiliaryCoordinate>& Grid::auxiliaries() {
   if (auxiliaries_) return *auxiliaries_;
   std::vector<AuxiliaryCoordinate>& found = auxiliaries_.emplace();
   for (const auto& [name, path] : io::read_auxiliary_names(info_.file, info_.name))
-    if (auto dimensions = dimensions_of(path))
+    if (auto dimensions = dimensions_of(path);
+        dimensions && !(dimensions->empty() && !info_.new_dimension.empty()))
       found.push_back({name, path, std::move(*dimensions)});
   return found;
 }
@@ -298,6 +296,7 @@ std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
   const auto& names = names_[dimension];
   if (names.empty()) return std::nullopt;
   const std::string& path = names.front().coordinate;
+  if (path.empty()) return std::nullopt;
   if (!io::is_joined_along(info_, dimension))
     return read_coordinate_line(info_.stored_file, path, {info_.stored_shape[dimension]});
   std::optional<CoordinateLine> whole;
@@ -317,8 +316,8 @@ std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
   return whole;
 }
 
-void require_same_in(const std::vector<std::string>& files, const io::DatasetInfo& first) {
-  if (files.empty() || first.elements > most_auxiliary_elements) return;
+std::string file_that_differs(const std::vector<std::string>& files, const io::DatasetInfo& first) {
+  if (files.empty() || first.elements > most_compared_elements) return "";
   const auto line = read_coordinate_line(first.file, first.name, first.stored_shape);
   const auto is_same = [](double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
@@ -329,11 +328,18 @@ void require_same_in(const std::vector<std::string>& files, const io::DatasetInf
     if (other && line->texts == other->texts &&
         std::ranges::equal(line->numbers, other->numbers, is_same))
       continue;
+    return file;
+  }
+  return "";
+}
+
+void require_same_in(const std::vector<std::string>& files, const io::DatasetInfo& first) {
+  const std::string file = file_that_differs(files, first);
+  if (!file.empty())
     throw Error("cannot take '" + first.name + "' of '" + first.file + "' for all files",
                 "that of '" + file + "' differs",
                 "Make them the same, name one file's, such as '" + first.file + "::" + first.name +
                     "', or name the dimensions that it has, such as '" + first.name + "@0'.");
-  }
 }
 
 std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimension>& shared,

@@ -39,8 +39,14 @@ std::optional<CoordinateLine> read_coordinate_line(const std::string& file, cons
 std::optional<double> number_in_units_of(const CoordinateLine& other, const CoordinateLine& line,
                                          std::size_t index);
 
-/// Requires that a dataset of the first of several files is the same in all others that have it,
-/// unless it is large. For one rank. Throws Error.
+/// Datasets of more are not compared element by element.
+inline constexpr std::uint64_t most_compared_elements = 1 << 22;
+
+/// Returns the one of several files whose dataset of a name is not that of the first; empty where
+/// all that have it have the same, or it is large. For one rank. Throws Error.
+std::string file_that_differs(const std::vector<std::string>& files, const io::DatasetInfo& first);
+
+/// Requires that there is no file_that_differs(). For one rank. Throws Error.
 void require_same_in(const std::vector<std::string>& files, const io::DatasetInfo& first);
 
 /// A coordinate that the attribute `coordinates` names, as latitudes of a curvilinear grid are.

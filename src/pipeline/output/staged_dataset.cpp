@@ -61,7 +61,11 @@ io::OutputSpec describe_output(const OutputOptions& options, const io::DatasetIn
   output.inputs = io::input_files(input);
   output.attributes_from = {input.file, input.name};
   for (const Slice& selected : io::selection_of(input)) output.dimensions.push_back({selected});
-  if (!input.files.empty()) output.dimensions[input.concatenated_along].files = input.files;
+  if (!input.files.empty()) {
+    io::CarriedDimension& joined = output.dimensions[input.concatenated_along];
+    joined.files = input.files;
+    joined.new_name = input.new_dimension;
+  }
   output.dropped_attributes = std::move(dropped);
   output.note = [&run](const std::string& text) { run.note(text); };
   const std::string file = input.files.empty() ? input.file : joined(input.files, ",");

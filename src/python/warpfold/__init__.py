@@ -170,9 +170,10 @@ def reduce(
 ) -> Any:
     """Reduces a dataset, or an array, to statistics: sums, means, extrema, quantiles and more.
 
-    `file`: a path, an open h5py.File or h5py.Dataset, or several paths with `concat`. Or an array
-    in memory or on a CUDA device (DLPack, `__cuda_array_interface__`). Each rank passes its part,
-    in rank order. Arrays take the options `ops`, `nan`, `overflow`, `ddof` and `comm`.
+    `file`: a path, an open h5py.File or h5py.Dataset, or several paths with `concat`: a dimension,
+    or "new:member" for a new one with an index per file. Or an array in memory or on a CUDA device
+    (DLPack, `__cuda_array_interface__`). Each rank passes its part, in rank order. Arrays take the
+    options `ops`, `nan`, `overflow`, `ddof` and `comm`.
 
     `ops`: names, in a string with commas or a list: count, sum, mean, var, std, min, max, argmin,
     argmax, l1, l2, linf, nan_count, inf_count, all; for files also median, q05, q0.999 and the
