@@ -45,10 +45,6 @@ Instant months_later(const Instant& instant, std::int64_t months, Calendar calen
   return {instant.day == last_day(month) ? last : std::min(same, last), instant.microsecond};
 }
 
-}  // namespace
-
-namespace {
-
 /// Understands "6 hours", "5 days", "3 months", "10 years" and short forms; nothing else.
 std::optional<WindowLength> counted_length(const std::string& text) {
   using Unit = WindowLength::Unit;

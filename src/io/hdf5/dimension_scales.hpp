@@ -35,8 +35,8 @@ std::uint64_t longest_extent(hid_t scale, const std::string& problem);
 /// Returns whether the one dimension of a scale has no limit: netCDF's record dimension.
 bool is_unlimited(hid_t scale, const std::string& problem);
 
-/// Returns whether a variable has times (`units` since a date) for each index of a scale's dimension
-/// and of no other.
+/// Returns whether a variable has times (`units` since a date) for each index of a scale's
+/// dimension and of no other.
 bool is_time_along(hid_t variable, hid_t scale, const std::string& problem);
 
 /// Returns the name of an object in its group, empty where it has none.

@@ -333,13 +333,6 @@ bool is_number(hid_t type) {
   return type_class == H5T_INTEGER || type_class == H5T_FLOAT;
 }
 
-bool is_unlimited(hid_t scale) {
-  const SpaceHandle space(require(H5Dget_space(scale), cannot_read_variable));
-  hsize_t most = 0;
-  return H5Sget_simple_extent_ndims(space.get()) == 1 &&
-         H5Sget_simple_extent_dims(space.get(), nullptr, &most) == 1 && most == H5S_UNLIMITED;
-}
-
 bool is_number_or_text(hid_t type) {
   const H5T_class_t type_class = H5Tget_class(type);
   return is_number(type) || type_class == H5T_STRING || type_class == H5T_ENUM;

@@ -68,9 +68,6 @@ StoredValues read_part(const InputVariable& variable, hid_t type, const Selectio
 bool is_number(hid_t type);
 bool is_number_or_text(hid_t type);
 
-/// Tells whether the one dimension of a scale has no limit: netCDF's record dimension.
-bool is_unlimited(hid_t scale);
-
 /// Tells whether a slice has indices below an extent alone.
 bool has_indices(const Slice& slice, std::uint64_t extent);
 
