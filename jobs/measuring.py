@@ -55,6 +55,15 @@ def environment():
     return settings
 
 
+def parser_of_peer(description):
+    """The arguments of a program that sums a dataset beside warpfold."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("file")
+    parser.add_argument("dataset")
+    parser.add_argument("--repeats", type=int, default=3)
+    return parser
+
+
 def bytes_of(text):
     match = re.fullmatch(r"(\d+)([KMGT]?)", text)
     if not match or int(match[1]) == 0:

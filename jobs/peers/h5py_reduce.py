@@ -5,7 +5,6 @@ Each rank reads its part in pieces, on its own GPU where CuPy finds one, with Nu
 without mpi4py there is one rank. Rank 0 prints JSON. Run by jobs/compare_ingest.py.
 """
 
-import argparse
 import json
 import pathlib
 import sys
@@ -93,10 +92,7 @@ def total_of(dataset, begin, end, piece_elements, reader, cupy):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file")
-    parser.add_argument("dataset")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser = measuring.parser_of_peer(__doc__.splitlines()[0])
     parser.add_argument("--piece-bytes", type=int, default=256 << 20)
     parser.add_argument("--pinned", action="store_true", help="read into one page-locked array")
     parser.add_argument("--cpu", action="store_true", help="NumPy even where there is a GPU")

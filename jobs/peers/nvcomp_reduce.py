@@ -6,7 +6,6 @@ up, as binary64 or 64-bit integers. Chunks have to be whole, with gzip and optio
 JSON. Run by jobs/measure_figures.py.
 """
 
-import argparse
 import ctypes
 import dataclasses
 import importlib.metadata
@@ -150,10 +149,7 @@ def total_of(source, chunks):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file")
-    parser.add_argument("dataset")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser = measuring.parser_of_peer(__doc__.splitlines()[0])
     parser.add_argument("--chunks", type=int, default=2048, help="of a batch; default: 2048")
     arguments = parser.parse_args()
     kvikio.defaults.set("num_threads", len(os.sched_getaffinity(0)))

@@ -35,8 +35,8 @@ void add_dataset_arguments(CLI::App& command, DatasetArguments& arguments) {
                    "Process all datasets of the file. Those that can't be read are skipped");
   add_option(command, "--concat", "K|NAME|new:NAME",
              "Join files along this dimension, or a new one. FILE and all but the last DATASET are "
-             "files, or "
-             "patterns of files. The files' parts of the last DATASET are joined in this order",
+             "files, or patterns of files. The files' parts of the last DATASET are joined in this "
+             "order",
              arguments.concat, parse_axis, "files go on along one dimension");
 }
 

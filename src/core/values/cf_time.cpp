@@ -59,6 +59,10 @@ std::int64_t integer(const std::string& text) { return text.empty() ? 0 : std::s
 
 }  // namespace
 
+bool are_of_times(const std::string& units) {
+  return lowered(units).find("since") != std::string::npos;
+}
+
 TimeUnits::TimeUnits(const std::string& units, const std::string& calendar,
                      const std::string& problem) {
   const auto refuse = [&](const std::string& why) {

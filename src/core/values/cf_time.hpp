@@ -8,6 +8,10 @@
 
 namespace warpfold {
 
+/// Returns whether an attribute has units of times, "days since 2000-01-01" and the like, in any
+/// case.
+bool are_of_times(const std::string& units);
+
 /// Turns numbers into times as the CF conventions have it: so many units since a date of a
 /// calendar. Times are whole microseconds, of which cftime for Python makes the same.
 class TimeUnits {

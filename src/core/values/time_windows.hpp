@@ -26,8 +26,8 @@ struct WindowLength {
   std::int64_t count = 1;   ///< units; of hours a divisor of 24
   std::int64_t origin = 0;  ///< day, or month since that of January of the year 0, that begins one
 
-  /// Days, or months, of which the one that holds the first time is to be the origin: 1, or 12 of
-  /// years; 0 of windows that begin where the calendar has them begin.
+  /// The first window begins with the day, month or year of the first time: 1 (day or month) or 12
+  /// (year). 0: windows begin where those of the calendar do.
   std::int64_t origin_units = 0;
 };
 

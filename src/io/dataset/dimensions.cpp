@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "core/base/text.hpp"
@@ -40,11 +41,12 @@ void add_scale(std::vector<DimensionName>& names, hid_t scale, const std::string
   add(names, {read_text_attribute(scale, "NAME", problem).value_or(""), path});
 }
 
-/// Returns the variables that a dataset's attribute `coordinates` names and that are there, by
-/// these names.
-std::vector<std::pair<std::string, DatasetHandle>> auxiliaries_of(hid_t dataset,
-                                                                  const std::string& problem) {
-  std::vector<std::pair<std::string, DatasetHandle>> auxiliaries;
+/// Variables by their names.
+using Variables = std::vector<std::pair<std::string, DatasetHandle>>;
+
+/// Returns the variables that a dataset's attribute `coordinates` names and that are there.
+Variables auxiliaries_of(hid_t dataset, const std::string& problem) {
+  Variables auxiliaries;
   const auto words = read_text_attribute(dataset, "coordinates", problem);
   for (const std::string& word : split_words(words.value_or(""))) {
     try {
@@ -59,10 +61,10 @@ std::vector<std::pair<std::string, DatasetHandle>> auxiliaries_of(hid_t dataset,
 
 /// Adds the auxiliary coordinate that has the times of a dimension whose scale has no values, where
 /// there is one: WRF's XTIME has those of Time.
-void add_times(std::vector<DimensionName>& names, hid_t dataset, hid_t scale,
+void add_times(std::vector<DimensionName>& names, const Variables& auxiliaries, hid_t scale,
                const std::string& problem) {
   std::vector<DimensionName> times;
-  for (const auto& [name, auxiliary] : auxiliaries_of(dataset, problem))
+  for (const auto& [name, auxiliary] : auxiliaries)
     if (is_time_along(auxiliary.get(), scale, problem))
       times.push_back({name, path_of(auxiliary.get(), problem)});
   if (times.size() != 1) return;
@@ -84,11 +86,14 @@ std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& 
   const auto scales = scales_of(dataset.get(), problem);
   const auto labels = labels_of(dataset.get(), dimensions, problem);
   const auto axes = axes_of_signal(dataset.get(), problem);
+  std::optional<Variables> auxiliaries;
   std::vector<std::vector<DimensionName>> all(dimensions);
   for (std::size_t d = 0; d < dimensions; ++d) {
     for (const DatasetHandle& scale : scales[d]) add_scale(all[d], scale.get(), problem);
-    if (!all[d].empty() && all[d].front().coordinate.empty())
-      add_times(all[d], dataset.get(), scales[d].front().get(), problem);
+    if (!all[d].empty() && all[d].front().coordinate.empty()) {
+      if (!auxiliaries) auxiliaries = auxiliaries_of(dataset.get(), problem);
+      add_times(all[d], *auxiliaries, scales[d].front().get(), problem);
+    }
     if (all[d].empty() && !axes.empty()) add(all[d], {axes[d], ""});
     add(all[d], {labels[d], all[d].empty() ? "" : all[d].front().coordinate});
   }

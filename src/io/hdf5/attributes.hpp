@@ -39,7 +39,8 @@ bool copy_attributes(hid_t source, hid_t target, std::span<const std::string> le
 std::optional<std::string> read_text_attribute(hid_t object, const std::string& name,
                                                const std::string& problem);
 
-/// Returns the lines of such an attribute. Throws and is called likewise.
+/// Returns the lines of a text attribute; empty where read_text_attribute() returns none. Throws an
+/// Error beginning with `problem`. Call within a LibraryScope.
 std::vector<std::string> read_lines(hid_t object, const std::string& name,
                                     const std::string& problem);
 

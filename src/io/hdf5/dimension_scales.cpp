@@ -9,7 +9,7 @@
 #include <map>
 #include <utility>
 
-#include "core/base/text.hpp"
+#include "core/values/cf_time.hpp"
 #include "io/hdf5/attributes.hpp"
 #include "io/hdf5/library_versions.hpp"
 #include "io/hdf5/link_access.hpp"
@@ -212,7 +212,7 @@ std::vector<std::string> axes_of_signal(hid_t dataset, const std::string& proble
   const std::string path = group_path_of(dataset, problem);
   if (path.empty()) return {};
   const ObjectHandle group = open_object(dataset, path);
-  if (!group) return {};
+  if (!group || !has_attribute(group.get(), "axes")) return {};
   std::vector<std::string> signals = read_lines(group.get(), "signal", problem);
   std::ranges::copy(read_lines(group.get(), "auxiliary_signals", problem),
                     std::back_inserter(signals));
@@ -229,8 +229,7 @@ bool is_time_along(hid_t variable, hid_t scale, const std::string& problem) {
   if (scales.size() != 1 || scales.front().empty() ||
       path_of(scales.front().front().get(), problem) != path_of(scale, problem))
     return false;
-  const std::string units = read_text_attribute(variable, "units", problem).value_or("");
-  return lowered(units).find("since") != std::string::npos;
+  return are_of_times(read_text_attribute(variable, "units", problem).value_or(""));
 }
 
 std::uint64_t longest_extent(hid_t scale, const std::string& problem) {

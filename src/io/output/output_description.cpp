@@ -53,7 +53,8 @@ std::string new_dimension(const OutputSpec& spec) {
   return spec.dimensions.empty() ? "" : spec.dimensions.front().new_name;
 }
 
-/// Adds the names of dimensions without scales, one of which the input's files lack.
+/// Writes the names of an output's dimensions as labels, where the input's files have no scales and
+/// lack the first dimension.
 void label_dimensions(const OutputSpec& spec, hid_t dataset, const std::string& problem) {
   const auto& [path, name] = *spec.attributes_from;
   const auto names = read_dimension_names(path, name, new_dimension(spec));

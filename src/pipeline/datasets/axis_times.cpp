@@ -69,30 +69,40 @@ std::string note_on_ends(const io::DatasetInfo& info, const std::string& coordin
   }
 }
 
-/// The coordinate of a dimension, and its units.
-struct LineOfTimes {
-  std::string coordinate;  ///< its path; empty where there is none
-  std::string units;
-
-  bool has_times() const { return lowered(units).find("since") != std::string::npos; }
-};
-
-LineOfTimes line_of_times(std::size_t dimension, const io::DatasetInfo& info) {
-  LineOfTimes line{named_dimension(static_cast<std::int64_t>(dimension), info).coordinate, ""};
-  if (!line.coordinate.empty())
-    line.units = io::read_dataset_text(info.stored_file, line.coordinate).units.value_or("");
-  return line;
+/// Returns the units of a coordinate; empty without one.
+std::string units_of(const std::string& coordinate, const io::DatasetInfo& info) {
+  if (coordinate.empty()) return "";
+  return io::read_dataset_text(info.stored_file, coordinate).units.value_or("");
 }
 
 /// Returns the stored dimensions that have times, of those named or of all.
-std::vector<std::size_t> dimensions_of_times(const std::vector<Axis>& named,
-                                             const io::DatasetInfo& info) {
-  std::vector<std::size_t> dimensions;
-  for (const Axis& axis : named) dimensions.push_back(named_dimension(axis, info).number);
+std::vector<NamedDimension> dimensions_of_times(std::vector<Axis> named,
+                                                const io::DatasetInfo& info) {
   if (named.empty())
-    for (std::size_t d = 0; d < info.stored_shape.size(); ++d) dimensions.push_back(d);
-  std::erase_if(dimensions, [&](std::size_t d) { return !line_of_times(d, info).has_times(); });
+    for (std::size_t d = 0; d < info.stored_shape.size(); ++d)
+      named.emplace_back(static_cast<std::int64_t>(d));
+  std::vector<NamedDimension> dimensions;
+  for (const Axis& axis : named) {
+    NamedDimension each = named_dimension(axis, info);
+    if (are_of_times(units_of(each.coordinate, info))) dimensions.push_back(std::move(each));
+  }
   return dimensions;
+}
+
+/// Requires that one dimension has the times that a condition on `part` means.
+void require_one(const std::vector<NamedDimension>& dimensions, const std::string& part,
+                 const io::DatasetInfo& info, const std::string& problem) {
+  if (dimensions.size() == 1) return;
+  if (dimensions.empty())
+    throw usage_error(problem, "'" + info.name + "' has no dimension with times",
+                      "Name a dataset of numbers in place of " + part + ".");
+  std::vector<std::uint64_t> numbers;
+  for (const NamedDimension& each : dimensions) numbers.push_back(each.number);
+  throw usage_error(
+      problem,
+      "dimensions " + joined(std::span<const std::uint64_t>(numbers), ", ") + " of '" + info.name +
+          "' have times",
+      "Name one of them, such as '" + part + "@" + std::to_string(numbers.front()) + "'.");
 }
 
 /// A condition on a part of times: a comparison with a number, or "==" or "!=" and several.
@@ -197,18 +207,20 @@ std::vector<std::optional<IndexTime>> times_along(int dimension, DatasetView& vi
                                                   const std::string& what) {
   const io::DatasetInfo& info = view.info();
   const SelectedDimension selected = selected_dimension(info, dimension);
-  const LineOfTimes line = line_of_times(selected.stored, info);
-  if (!line.has_times())
+  const std::string coordinate =
+      named_dimension(static_cast<std::int64_t>(selected.stored), info).coordinate;
+  const std::string units = units_of(coordinate, info);
+  if (!are_of_times(units))
     throw usage_error(
         "cannot group by " + what,
         "dimension " + std::to_string(selected.stored) + " of '" + info.name +
             "' has no coordinate with times" +
-            (line.coordinate.empty() ? "" : "; its units are '" + line.units + "'"),
+            (coordinate.empty() ? "" : "; its units are '" + units + "'"),
         "Choose an axis of times as the first, or name a dataset of labels: './" + what + "'.");
   auto times =
-      selected.of(read_times(info, selected.stored, line.coordinate, what,
+      selected.of(read_times(info, selected.stored, coordinate, what,
                              [&](const io::Dataset& opened) { view.add_auxiliary(opened, run); }));
-  run.note(note_on_ends(info, line.coordinate, times));
+  run.note(note_on_ends(info, coordinate, times));
   return times;
 }
 
@@ -219,23 +231,13 @@ std::optional<KeptTimes> kept_times(const NamedCondition& condition, const io::D
   if (part == nullptr) return std::nullopt;
   const std::string problem = "bad `" + condition.option + "` '" + condition.text + "'";
   const bool is_dataset = io::has_dataset(info.file, named.dataset);
-  std::vector<std::size_t> dimensions = dimensions_of_times(named.dimensions, info);
+  const std::vector<NamedDimension> dimensions = dimensions_of_times(named.dimensions, info);
   if (dimensions.empty() && is_dataset) return std::nullopt;
-  if (dimensions.size() != 1)
-    throw usage_error(
-        problem,
-        dimensions.empty()
-            ? "'" + info.name + "' has no dimension with times"
-            : "dimensions " + joined(std::span<const std::uint64_t>(dimensions), ", ") + " of '" +
-                  info.name + "' have times",
-        dimensions.empty() ? "Name a dataset of numbers in place of " + named.dataset + "."
-                           : "Name one of them, such as '" + named.dataset + "@" +
-                                 std::to_string(dimensions.front()) + "'.");
+  require_one(dimensions, named.dataset, info, problem);
   const TimeCondition meant(*part, condition.condition, problem);
-  const std::size_t stored = dimensions.front();
+  const auto& [stored, coordinate] = dimensions.front();
   const Selection selection = io::selection_of(info);
   const SelectedDimension selected{stored, selection[stored]};
-  const std::string coordinate = line_of_times(stored, info).coordinate;
   const auto times = selected.of(read_times(info, stored, coordinate, named.dataset, opened));
   KeptTimes kept{.indices = times.size()};
   kept.words.resize(ceil_div(times.size(), std::uint64_t{Mask::word_bits}));

@@ -156,8 +156,8 @@ bool are_joined_texts(const std::string& name, const DatasetView& view,
                       const mpi::Communicator& communicator) {
   if (view.info().files.empty()) return false;
   return root_finds(name, view, communicator, [&](const NamedDataset& named) {
-    return joined_dimension(named, view.info()) &&
-           io::read_texts(named.file, named.dataset, nothing_of);
+    return io::read_texts(named.file, named.dataset, nothing_of) &&
+           joined_dimension(named, view.info());
   });
 }
 

@@ -189,7 +189,7 @@ std::string require_equal_auxiliaries(Grid& one, Grid& other,
 }  // namespace
 
 std::optional<TimeUnits> time_units(const io::DatasetText& text) {
-  if (!text.units || lowered(*text.units).find("since") == std::string::npos) return std::nullopt;
+  if (!text.units || !are_of_times(*text.units)) return std::nullopt;
   try {
     return TimeUnits(*text.units, text.calendar.value_or("standard"), "");
   } catch (const Error&) {

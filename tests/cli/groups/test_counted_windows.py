@@ -1,6 +1,7 @@
 """Reductions by windows of several days, months and years, beside cftime, xarray and CDO."""
 
 import datetime
+import functools
 import itertools
 import shutil
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 import support
 from samples import write_times
-from test_windows import CALENDARS, cdo, reduce, write_field
+from test_windows import CALENDARS, cdo, check_windows, reduce, write_field
 
 # In a process of its own: netCDF4 and h5py may have HDF5 libraries that don't go together.
 SAME_AS_XARRAY = """
@@ -60,21 +61,10 @@ def slices(dates, every):
 def test_windows_are_cftimes(tmp_path, calendar, dtype, units, step):
     random = np.random.default_rng(5)
     times = np.cumsum(1 + random.random(200) * step * 2).astype(dtype)
-    values = write_times(tmp_path / "in.nc", times, units, calendar, chunks=(7, 3, 4))
-    times = times.astype(times.dtype.newbyteorder("="))
-    dates = cftime.num2date(times, units, calendar)
     windows = ["1 days", "5 days", "73 days", "2 months", "3 months", "5 months", "1 years",
                "7 years", "10 years"]  # fmt: skip
-    for ranks, every in enumerate(windows):
-        expected = slices(dates, every)
-        found, middles, bounds, _ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every,
-                                           ranks=1 + ranks % 4)  # fmt: skip
-        assert np.array_equal(found, [values[each].sum(0) for each in expected])
-        ends = np.array([(times[each][0], times[each][-1]) for each in expected], dtype="f8")
-        if bounds is None:
-            assert np.array_equal(ends[:, 0], ends[:, 1]) and np.array_equal(middles, ends[:, 0])
-        else:
-            assert np.array_equal(bounds, ends) and np.array_equal(middles, ends.mean(1))
+    slices_of = {every: functools.partial(slices, every=every) for every in windows}
+    check_windows(tmp_path, times, units, calendar, slices_of)
 
 
 @pytest.mark.parametrize("every, frequency", [

@@ -1,5 +1,6 @@
 """Reductions along an axis by windows of time, beside cftime, NumPy and CDO."""
 
+import functools
 import itertools
 import shutil
 import subprocess
@@ -45,6 +46,24 @@ def reduce(inputs, out, every, *words, ops="sum", **options):
         return file["x"][()], file["time"][()], bounds, outcome
 
 
+def check_windows(folder, times, units, calendar, slices_of):
+    """Compares windows with those that slices_of[window](dates) returns, by ranks that differ."""
+    values = write_times(folder / "in.nc", times, units, calendar, chunks=(7, 3, 4))
+    times = times.astype(times.dtype.newbyteorder("="))
+    dates = cftime.num2date(times, units, calendar)
+    for ranks, (every, slices) in enumerate(slices_of.items()):
+        expected = slices(dates)
+        found, middles, bounds, _ = reduce(folder / "in.nc", folder / "out.nc", every,
+                                           ranks=1 + ranks % 4)  # fmt: skip
+        assert np.array_equal(found, [values[each].sum(0) for each in expected])
+        ends = np.array([(times[each][0], times[each][-1]) for each in expected], dtype="f8")
+        if bounds is None:
+            assert len(expected) == len(times) and np.array_equal(middles, times)
+            assert np.array_equal(ends[:, 0], ends[:, 1]) and np.array_equal(middles, ends[:, 0])
+        else:
+            assert np.array_equal(bounds, ends) and np.array_equal(middles, ends.mean(1))
+
+
 @pytest.mark.parametrize("calendar", CALENDARS)
 @pytest.mark.parametrize("dtype, units, step", [
     ("f8", "days since 1581-11-30 18:30:00 +02:30", 0.37),
@@ -55,19 +74,8 @@ def reduce(inputs, out, every, *words, ops="sum", **options):
 def test_windows_are_cftimes(tmp_path, calendar, dtype, units, step):
     random = np.random.default_rng(3)
     times = np.cumsum(1 + random.random(300) * step * 2).astype(dtype)
-    values = write_times(tmp_path / "in.nc", times, units, calendar, chunks=(7, 3, 4))
-    times = times.astype(times.dtype.newbyteorder("="))
-    dates = cftime.num2date(times, units, calendar)
-    for ranks, every in enumerate(WINDOWS):
-        expected = windows(dates, every)
-        found, middles, bounds, _ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every,
-                                           ranks=1 + ranks % 4)  # fmt: skip
-        assert np.array_equal(found, [values[each].sum(0) for each in expected])
-        ends = np.array([(times[each][0], times[each][-1]) for each in expected], dtype="f8")
-        if bounds is None:
-            assert len(expected) == len(times) and np.array_equal(middles, times)
-        else:
-            assert np.array_equal(bounds, ends) and np.array_equal(middles, ends.mean(1))
+    slices_of = {every: functools.partial(windows, every=every) for every in WINDOWS}
+    check_windows(tmp_path, times, units, calendar, slices_of)
 
 
 def test_every_option_along_with_it(tmp_path):

@@ -13,7 +13,7 @@ import samples
 import support
 
 GZIP = {"compression": "gzip", "shuffle": True}
-# How each of five files has its values.
+# Storage of the values in each of five files.
 STORAGE = {
     "contiguous": [{}] * 5,
     "big-endian": [{"order": "big"}] * 5,
