@@ -55,15 +55,17 @@ __device__ void sum_at_full_width(std::uint32_t round) {
   __syncwarp();
 }
 
-/// Sums the slot's elements where the window does not hold them.
+/// Sums the slot's elements where the window does not hold them. Units of lanes stay where they
+/// hold them.
 template <class In, class Out>
-__device__ __noinline__ void sum_segment_at_full_width(std::uint32_t round, bool finite) {
+__device__ __noinline__ void sum_segment_at_full_width(std::uint32_t round, bool finite,
+                                                       bool lanes_hold) {
   using Layout = SegmentLayout<In, Out>;
   SegmentAggregate& aggregate =
       BlockMemoryOf<Layout>::own().segment[warp::index()].aggregate_of(round);
   store_out_of_window<In, Out>(aggregate, round, finite,
                                [&] { sum_at_full_width<In, Out>(round); });
-  if (warp::lane() == 0) aggregate.lane_unit = no_unit;
+  if (warp::lane() == 0 && !(finite && lanes_hold)) aggregate.lane_unit = no_unit;
 }
 
 /// Sums the slot's elements in all slices of the window of `top`; tells whether it holds them. Sets
@@ -144,7 +146,7 @@ class SegmentSummer {
       aggregate.lane_unit = unit;
     }
     if (!summed || !finite || exponent_ > top - Layout::headroom)
-      sum_segment_at_full_width<In, Out>(round, finite);
+      sum_segment_at_full_width<In, Out>(round, finite, summed);
   }
 
  private:

@@ -41,7 +41,12 @@ class SegmentWriter {
       written = array_.exclusive ? write_aligned<true>(round, tile_prefix, overwritten)
                                  : write_aligned<false>(round, tile_prefix, overwritten);
     uncertain_ = written ? 0 : uncertain_ + 1;
-    if (!written) write_segment_exactly<In, Out>(array_, round, tile, overwritten);
+    if (!written) {
+      const bool tries_units = units_fail_ < 4 || units_fail_ % 32 == 0;
+      const bool by_units =
+          write_segment_exactly<In, Out>(array_, round, tile, overwritten, tries_units);
+      units_fail_ = by_units ? 0 : units_fail_ + 1;
+    }
     __syncwarp();
     start_store<In, Out>(array_, memory_.slot[slot], tile);
   }
@@ -165,7 +170,8 @@ class SegmentWriter {
   const ScannedArray& array_;
   BlockMemoryOf<Layout>& shared_;
   SegmentMemory<Layout::vectors>& memory_;
-  unsigned uncertain_ = 0;  ///< segments in a row whose prefixes were
+  unsigned uncertain_ = 0;   ///< segments in a row whose prefixes were
+  unsigned units_fail_ = 0;  ///< segments in a row that the units of lanes were not enough for
 };
 
 }  // namespace warpfold::cuda::kernels::integers

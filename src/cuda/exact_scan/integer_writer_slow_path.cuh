@@ -2,10 +2,12 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "core/numeric/rounding.hpp"
 #include "core/numeric/slices.hpp"
+#include "cuda/exact_scan/element.cuh"
 #include "cuda/exact_scan/layout.cuh"
 #include "cuda/exact_scan/loader.cuh"
 #include "cuda/exact_scan/rounding.cuh"
@@ -62,6 +64,31 @@ class IntegerRounding {
       return (1 << (PlacedFloat<Out>::exponent_bits - 1)) - 1;
   }
 
+  /// Rounds a sum in units of 2^unit, plus less than a unit if there is `more`. Sets `exponent` to
+  /// that of its leading bit, or less than unit.
+  __device__ Bits bits_of_units(int128 sum, int unit, bool more, int& exponent) const {
+    const bool negative = sum < 0;
+    const int128 flip = negative ? -1 : 0;
+    const uint128 magnitude = static_cast<uint128>(sum ^ flip) + (negative && !more ? 1 : 0);
+    const LeadingWords leading(magnitude);
+    exponent = leading.any() ? unit + leading.exponent : no_exponent;
+    // Two zeros before the leading bit: it can be dropped, and be less than half of what is kept.
+    constexpr int word_bits = 8 * static_cast<int>(sizeof(Word));
+    const Word word = leading.significand() >> 2;
+    const int least = 1 - bias();
+    const int dropped =
+        min(word_bits - 3 - fraction_bits() + max(least - exponent, 0), word_bits - 1);
+    const Word kept = word >> dropped;
+    const Word rest = word << (word_bits - dropped);
+    const bool odd = more || (kept & 1) != 0 || leading.any_below();
+    const bool up = (rest | (odd ? 1 : 0)) > Word{1} << (word_bits - 1);
+    const Word rounded =
+        (static_cast<Word>(max(exponent, least) - least) << fraction_bits()) + kept + (up ? 1 : 0);
+    const Word infinity = static_cast<Word>(2 * bias() + 1) << fraction_bits();
+    const Word size = exponent > bias() ? infinity : rounded;
+    return static_cast<Bits>(size | static_cast<Word>(negative) << (8 * sizeof(Bits) - 1));
+  }
+
   /// Rounds a double, which is right in its last place or rounded to odd. NaN becomes the canonical
   /// one.
   __device__ Bits bits_of_any(double value) const {
@@ -80,6 +107,52 @@ class IntegerRounding {
   }
 
  private:
+  using Word = std::conditional_t<std::is_same_v<Out, double>, std::uint64_t, std::uint32_t>;
+
+  /// The words of a number from that of its leading bit on.
+  struct LeadingWords {
+    std::uint32_t word[4];  ///< the greatest first
+    int exponent;           ///< exponent of the leading bit
+    int zeros;              ///< zeros before it
+
+    __device__ explicit LeadingWords(uint128 number) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) word[i] = static_cast<std::uint32_t>(number >> (96 - 32 * i));
+      const int skipped = skip<2>((word[0] | word[1]) == 0) + skip<1>(word[0] == 0);
+      zeros = leading_zeros(word[0]) - 32;
+      exponent = 127 - skipped - zeros;
+    }
+
+    __device__ bool any() const { return word[0] != 0; }
+
+    /// The leading bits.
+    __device__ Word significand() const {
+      const std::uint32_t high = __funnelshift_l(word[1], word[0], zeros);
+      if constexpr (sizeof(Word) == 4)
+        return high;
+      else
+        return std::uint64_t{high} << 32 | __funnelshift_l(word[2], word[1], zeros);
+    }
+
+    /// Returns whether there are bits below those, or among the last two.
+    __device__ bool any_below() const {
+      constexpr int last = sizeof(Word) / 4;
+      std::uint32_t below = (__funnelshift_l(word[last], word[last - 1], zeros) & 3) |
+                            __funnelshift_l(0, word[last], zeros);
+#pragma unroll
+      for (int i = last + 1; i < 4; ++i) below |= word[i];
+      return below != 0;
+    }
+
+   private:
+    template <int Words>
+    __device__ int skip(bool skips) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) word[i] = skips ? (i + Words < 4 ? word[i + Words] : 0) : word[i];
+      return skips ? 32 * Words : 0;
+    }
+  };
+
   Float16Format format_;
 };
 
@@ -97,6 +170,31 @@ __device__ inline void store_digits(const WindowSum& sum, std::uint32_t* digits)
   __syncwarp();
 }
 
+/// Replaces the slot's elements, whose sums lane_units has, by their prefixes: sums of 128 bits in
+/// its unit. Tells whether they are right. What is before the first is less than 2^126 units, and,
+/// where there is `more`, less than a unit more.
+template <class In, class Out>
+__device__ __noinline__ bool write_segment_in_units(std::uint32_t slot, int unit, int128 before,
+                                                    bool more, const ScannedArray& array) {
+  using Layout = SegmentLayout<In, Out>;
+  auto& memory = BlockMemoryOf<Layout>::own().segment[warp::index()];
+  WideSum<In> sum(unit);
+  sum.sum = before + memory.lane_units[slot][warp::lane()];
+  const IntegerRounding<Out> rounding(array);
+  typename Layout::InBits bits_before{};
+  int least = std::numeric_limits<int>::max();
+  const auto prefix_after = [&](typename Layout::InBits bits) {
+    sum.add(array.exclusive ? bits_before : bits);
+    bits_before = bits;
+    int exponent;
+    const typename Layout::OutBits prefix = rounding.bits_of_units(sum.sum, unit, more, exponent);
+    least = min(least, exponent);
+    return prefix;
+  };
+  replace_elements<In, Out>(memory.slot[slot], prefix_after);
+  return !more || warp::all(least >= unit + enough_bits);
+}
+
 /// Loads the slot's elements again, as the summer found them.
 template <class In, class Out>
 __device__ __noinline__ void reload_elements(const ScannedArray& array, std::uint32_t round,
@@ -105,11 +203,13 @@ __device__ __noinline__ void reload_elements(const ScannedArray& array, std::uin
   SegmentLoader<In, Out>(array).reload(round, tile);
 }
 
-/// Replaces the slot's elements by their prefixes, exactly: in the window, or at full width.
-/// `overwritten` tells whether the slot no longer has the elements.
+/// Replaces the slot's elements by their prefixes, exactly: if it tries units, in those of lanes,
+/// or else in the window, or at full width. `overwritten` tells whether the slot no longer has the
+/// elements. Returns whether units were enough.
 template <class In, class Out>
-__device__ __noinline__ void write_segment_exactly(const ScannedArray& array, std::uint32_t round,
-                                                   std::uint32_t tile_number, bool overwritten) {
+__device__ __noinline__ bool write_segment_exactly(const ScannedArray& array, std::uint32_t round,
+                                                   std::uint32_t tile_number, bool overwritten,
+                                                   bool tries_units) {
   using Layout = SegmentLayout<In, Out>;
   BlockMemoryOf<Layout>& shared = BlockMemoryOf<Layout>::own();
   auto& memory = shared.segment[warp::index()];
@@ -118,6 +218,16 @@ __device__ __noinline__ void write_segment_exactly(const ScannedArray& array, st
   const TilePrefix& tile_prefix = shared.tile_prefix[slot];
   const SegmentAggregate& aggregate = memory.aggregate_of(round);
   const std::uint32_t flags = tile_prefix.segment[warp::index()].flags;
+  const int lane_unit = aggregate.lane_unit;
+  if (tries_units && lane_unit >= least_unit && (flags & any_non_finite) == 0 &&
+      aggregate.exponent <= lane_unit + 126 - Layout::segment_bits) {
+    int128 units;
+    bool more;
+    if (prefix_of_segment(shared, round).in_units(lane_unit, memory.scratch_digits, units, more)) {
+      if (write_segment_in_units<In, Out>(slot, lane_unit, units, more, array)) return true;
+      reload_elements<In, Out>(array, round, tile_number);
+    }
+  }
   if (((flags | aggregate.flags) & ~lower_slices_flag) == 0 &&
       aggregate.exponent <= tile_prefix.top - Layout::headroom) {
     WindowSum before = tile_prefix.segment[warp::index()].sum;
@@ -131,13 +241,14 @@ __device__ __noinline__ void write_segment_exactly(const ScannedArray& array, st
     const int unit = slice_unit(tile_prefix.top, window_slices - 1);
     if (write_segment_in_digits<In, Out, IntegerRounding<Out>, window_digits>(slot, unit, 0, 0,
                                                                               more, array))
-      return;
+      return false;
   }
   const WarpSuperaccumulator before = prefix_of_segment(shared, round);
   before.store(memory.scratch_digits);
   __syncwarp();
   write_segment_in_digits<In, Out, IntegerRounding<Out>, full_width_digits>(slot, least_unit, 0,
                                                                             flags, false, array);
+  return false;
 }
 
 }  // namespace warpfold::cuda::kernels::integers

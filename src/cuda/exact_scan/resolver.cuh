@@ -201,7 +201,7 @@ class TileResolver {
     prefix_.rest.add(carry.digit);
     prefix_.has_rest = prefix_.rest.any();
     prefix_.flags = carry.flags;
-    prefix_.top = prefix_.has_rest ? prefix_.rest.exponent() : least_top;
+    prefix_.top = prefix_.has_rest ? prefix_.rest.exponent() : no_exponent;
   }
 
   /// Chooses the windows of an array's first tiles, by the exponents of their segments. Those of a

@@ -5,6 +5,7 @@
 #include "core/numeric/fixed_point.hpp"
 #include "cuda/exact_scan/window.cuh"
 #include "cuda/primitives/warp.cuh"
+#include "warpfold/core/int128.hpp"
 
 namespace warpfold::cuda::kernels {
 
@@ -98,6 +99,36 @@ struct WarpSuperaccumulator {
         bits = static_cast<std::uint32_t>(32 * place(k) + 64 - leading_zeros(magnitude));
     }
     return least_unit + static_cast<int>(warp::maximum(bits)) + (sign != 0 ? 1 : 0);
+  }
+
+  /// Sets `units` to the number over 2^unit, rounded downwards, and `more` to whether that drops
+  /// bits; tells whether it is below 2^126. `digits` is scratch memory for full_width_digits.
+  __device__ bool in_units(int unit, std::uint32_t* digits, int128& units, bool& more) const {
+    const int first = (unit - least_unit) >> 5;
+    const int bits = (unit - least_unit) & 31;
+    const std::uint32_t sign = negative() ? ~0u : 0u;
+    store(digits);
+    __syncwarp();
+    uint128 words = 0;
+#pragma unroll
+    for (int i = 3; i >= 0; --i) {
+      const auto word = [&](int k) { return k < full_width_digits ? digits[k] : sign; };
+      words = words << 32 | __funnelshift_r(word(first + i), word(first + i + 1), bits);
+    }
+    units = static_cast<int128>(words);
+    bool below = false;
+    bool above = (static_cast<std::uint32_t>(words >> 96) ^ sign) >> 30 != 0;
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const auto own = static_cast<std::uint32_t>(digit[k]);
+      const std::uint32_t magnitude = has(k) ? own ^ sign : 0;
+      below = below || (place(k) < first && own != 0) ||
+              (place(k) == first && (own & ((1u << bits) - 1)) != 0);
+      above =
+          above || (place(k) > first + 3 && magnitude >> (place(k) == first + 4 ? bits : 0) != 0);
+    }
+    more = warp::any(below);
+    return !warp::any(above);
   }
 
   /// Moves to the slices of a window what these hold of a number below 2^top; keeps the rest, in

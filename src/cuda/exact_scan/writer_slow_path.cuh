@@ -126,6 +126,9 @@ __device__ void add_below(WideNumber<Digits>& number, const std::uint32_t* base)
   }
 }
 
+/// Prefixes of so many bits round alike, whatever is more.
+inline constexpr int enough_bits = 56;
+
 /// Replaces the slot's elements, times 2^-scaled, by their prefixes in units of 2^unit; tells
 /// whether they are right, else leaves the elements. What is before the first is in the scratch
 /// digits and `flags`, and, where there is `more`, less than a unit. At full width, digits are
@@ -169,8 +172,6 @@ __device__ __noinline__ bool write_segment_in_digits(std::uint32_t slot, int uni
     least = min(least, magnitude_word(value));
     prefixes.element[k] = rounding.bits_of_any(value);
   });
-  // Prefixes of at least this many bits round alike, whatever is more.
-  constexpr int enough_bits = 56;
   if (!holds_all && more && !warp::all(least >= power_word(max(unit + enough_bits, -1022))))
     return false;
   __syncwarp();

@@ -46,6 +46,8 @@ enum class Series {
   largest,
   subnormal,
   least_normal,
+  subnormal_in_f32,
+  subnormal_in_f16,
   zeros_of_both_signs,
   non_finite_at_edges,
   wide_in_places,
@@ -71,6 +73,8 @@ constexpr Series all_series[] = {Series::uniform,
                                  Series::largest,
                                  Series::subnormal,
                                  Series::least_normal,
+                                 Series::subnormal_in_f32,
+                                 Series::subnormal_in_f16,
                                  Series::zeros_of_both_signs,
                                  Series::non_finite_at_edges,
                                  Series::wide_in_places,
@@ -124,6 +128,10 @@ double element_of_series(Series series, std::size_t i, std::mt19937_64& random) 
       return 0x1p-1060 * u;
     case Series::least_normal:
       return 0x1p-1023 * u;
+    case Series::subnormal_in_f32:
+      return 0x1p-140 * u;
+    case Series::subnormal_in_f16:
+      return 0x1p-18 * u;
     case Series::zeros_of_both_signs:
       return i % 3 == 0 ? 0x1p-100 : i % 3 == 1 ? -0x1p-100 : -0x1p-185;
     case Series::non_finite_at_edges:
