@@ -57,8 +57,12 @@ __attribute__((constructor)) static void read_settings(void) {
   fault.file = getenv("WARPFOLD_FAULT_FILE");
 }
 
-static int is_meant(const char* call, const char* path) {
-  return fault.file != NULL && strcmp(call, fault.call) == 0 && strstr(path, fault.file) != NULL;
+static int is_meant(const char* call) {
+  return fault.file != NULL && strcmp(call, fault.call) == 0;
+}
+
+static int is_meant_on(const char* call, const char* path) {
+  return is_meant(call) && strstr(path, fault.file) != NULL;
 }
 
 static int acts(const char* action) { return strcmp(fault.action, action) == 0; }
@@ -153,10 +157,11 @@ static ssize_t allowed(const char* path, size_t bytes, off_t offset) {
 static ssize_t allowed_on(const char* call, int descriptor, size_t bytes, off_t offset) {
   char link[64];
   char path[PATH_MAX];
+  if (!is_meant(call)) return (ssize_t)bytes;
   snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
   const ssize_t length = readlink(link, path, sizeof path - 1);
   path[length > 0 ? length : 0] = '\0';
-  return is_meant(call, path) ? allowed(path, bytes, offset) : (ssize_t)bytes;
+  return is_meant_on(call, path) ? allowed(path, bytes, offset) : (ssize_t)bytes;
 }
 
 ssize_t pread(int descriptor, void* out, size_t bytes, off_t offset) {
@@ -183,7 +188,7 @@ int open(const char* path, int flags, ...) {
   va_start(more, flags);
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
   va_end(more);
-  if (is_meant("open", path) && allowed(path, 0, 0) < 0) return -1;
+  if (is_meant_on("open", path) && allowed(path, 0, 0) < 0) return -1;
   return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
