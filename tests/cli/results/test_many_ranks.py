@@ -1,6 +1,7 @@
-"""256 ranks on whatever cores there are give what one gives.
+"""129 ranks, one more than a power of two, on whatever cores there are give what one gives.
 
-Starting so many takes most of the time: they are started once, and all commands run in them.
+Starting so many takes most of the time, which grows with the square of their number: they are started
+once, and all commands run in them.
 """
 
 import ctypes
@@ -14,7 +15,7 @@ import command_servers
 import samples
 import support
 
-RANKS = 256
+RANKS = 129
 SHAPE = (1200, 1024)  # more tiles of 4096 elements, of which scans are cut, than ranks
 STORAGE = {"order": "big", "chunks": (100, 64)}
 TIMEOUT = 240
