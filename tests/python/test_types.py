@@ -19,10 +19,13 @@ def mypy(*words, folder):
     packages = pathlib.Path(warpfold.__file__).parents[1]
     if packages.name != "site-packages":
         environment["MYPYPATH"] = str(packages)
+    # One configuration for all, so that what one run learns of NumPy and xarray serves the others.
+    settings = ["--config-file", str(ROOT / "src/python/pyproject.toml")]
     # Which mypy takes for granted from 1.7 on.
-    feature = ["--enable-incomplete-feature", "Unpack"]
+    settings += ["--enable-incomplete-feature", "Unpack"]
+    settings += ["--cache-dir", str(folder.parent / "mypy")]
     return subprocess.run(
-        [sys.executable, "-m", "mypy", *feature, "--cache-dir", str(folder.parent / "mypy"), *words],
+        [sys.executable, "-m", "mypy", *settings, *words],
         capture_output=True,
         text=True,
         env=environment,
@@ -31,8 +34,7 @@ def mypy(*words, folder):
 
 
 def test_the_package_is_consistent(tmp_path):
-    configuration = ROOT / "src/python/pyproject.toml"
-    checked = mypy("--config-file", str(configuration), "-p", "warpfold", folder=tmp_path)
+    checked = mypy("-p", "warpfold", folder=tmp_path)
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
