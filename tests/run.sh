@@ -34,6 +34,7 @@ fetch_further_needs &
 fetching=$!
 
 common_options=(-DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=$(command -v "$python")")
+(($(count_gpus) > 0)) || common_options+=(-DWARPFOLD_SAMPLE_KERNELS=ON)
 
 if [[ ! $quick ]]; then
   say "== addresses, undefined behaviour and parallel HDF5 =="

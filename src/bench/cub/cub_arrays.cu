@@ -57,12 +57,14 @@ auto addends(const T* elements) {
 template <class Make>
 CubLaunch for_type(ElementType type, Make&& make) {
   switch (type) {
-    case ElementType::f64:
-      return make(double{});
     case ElementType::f32:
       return make(float{});
+#ifndef WARPFOLD_SAMPLE_KERNELS
+    case ElementType::f64:
+      return make(double{});
     case ElementType::i32:
       return make(std::int32_t{});
+#endif
     default:
       return nullptr;
   }

@@ -59,10 +59,11 @@ std::uint64_t max_cub_scan_elements() {
 }
 
 CubLaunch cub_scan(ElementType input, ElementType output, bool exclusive) {
-  if (output == ElementType::u64) {
-    if (input == ElementType::u8) return chosen<std::uint8_t, std::uint64_t>(exclusive);
-    if (input == ElementType::u16) return chosen<std::uint16_t, std::uint64_t>(exclusive);
-  }
+  if (input == ElementType::u8 && output == ElementType::u64)
+    return chosen<std::uint8_t, std::uint64_t>(exclusive);
+#ifndef WARPFOLD_SAMPLE_KERNELS
+  if (input == ElementType::u16 && output == ElementType::u64)
+    return chosen<std::uint16_t, std::uint64_t>(exclusive);
   if (input != output) return nullptr;
   switch (input) {
     case ElementType::u8:
@@ -80,8 +81,10 @@ CubLaunch cub_scan(ElementType input, ElementType output, bool exclusive) {
     case ElementType::f64:
       return chosen<double, double>(exclusive);
     default:
-      return nullptr;
+      break;
   }
+#endif
+  return nullptr;
 }
 
 }  // namespace warpfold::bench

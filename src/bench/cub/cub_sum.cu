@@ -42,22 +42,24 @@ std::optional<CubSum> cub_sum(ElementType input) {
   switch (input) {
     case ElementType::u8:
       return CubSum{sum<std::uint8_t, std::uint32_t>, ElementType::u32};
+#ifndef WARPFOLD_SAMPLE_KERNELS
     case ElementType::i16:
       return CubSum{sum<std::int16_t, std::int64_t>, ElementType::i64};
     case ElementType::u32:
       return CubSum{sum<std::uint32_t, std::uint32_t>, ElementType::u32};
     case ElementType::i64:
       return CubSum{sum<std::int64_t, std::int64_t>, ElementType::i64};
+    case ElementType::f32:
+      return CubSum{sum<float, float>, ElementType::f32};
+    case ElementType::f64:
+      return CubSum{sum<double, double>, ElementType::f64};
+#endif
 #if CUB_VERSION >= 300000
     case ElementType::f16:
       return CubSum{sum_in_float<__half>, ElementType::f32};
     case ElementType::bf16:
       return CubSum{sum_in_float<__nv_bfloat16>, ElementType::f32};
 #endif
-    case ElementType::f32:
-      return CubSum{sum<float, float>, ElementType::f32};
-    case ElementType::f64:
-      return CubSum{sum<double, double>, ElementType::f64};
     default:
       return std::nullopt;
   }

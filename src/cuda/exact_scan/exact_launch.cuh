@@ -148,13 +148,25 @@ __device__ __forceinline__ void scan_tiles_of_block(const ExactScanParameters& s
     resolve_tile_prefixes<typename Layout::Size>(scan.ring, scan.carry, scan.array.end);
 }
 
-/// A kernel of one arithmetic. It has no code for architectures whose GPUs prefer the other one;
-/// resident_scan() says so.
+#ifdef WARPFOLD_SAMPLE_KERNELS
+inline constexpr bool has_all_types = false;
+#else
+inline constexpr bool has_all_types = true;
+#endif
+
+/// Returns whether kernels of two types have code for an architecture: of one arithmetic, which
+/// GPUs of others do without, and of a sample of the types where only compilers see them.
+template <class In, class Out, class Arithmetic>
+constexpr bool has_code(int architecture) {
+  return Arithmetic::has_code(architecture) && (has_all_types || sizeof(In) == sizeof(Out));
+}
+
+/// A kernel of one arithmetic, which may have no code; resident_scan() says so.
 template <class In, class Out, class Arithmetic>
 __global__ void __launch_bounds__(max_block_threads, 1)
     exact_scan_kernel(const __grid_constant__ ExactScanParameters scan) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (Arithmetic::has_code(__CUDA_ARCH__))
+  if constexpr (has_code<In, Out, Arithmetic>(__CUDA_ARCH__))
     scan_tiles_of_block<In, Out, Arithmetic>(scan);
   else
     __trap();
@@ -205,7 +217,7 @@ struct ExactLaunch {
   /// Returns no blocks if the kernel that the device runs has no code.
   static ResidentExactScan resident_scan() {
     const int architecture = compiled_architecture();
-    if (!Arithmetic::has_code(architecture)) return {};
+    if (!has_code<In, Out, Arithmetic>(architecture)) return {};
     const auto shared =
         static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     int warps = most_segment_warps(architecture);
