@@ -1,5 +1,7 @@
 #include "emulator/grid.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <boost/context/fiber.hpp>
 #include <boost/context/pooled_fixedsize_stack.hpp>
@@ -335,6 +337,14 @@ class Block {
   unsigned slow_ = 0;  ///< the warp that falls behind
 };
 
+/// Keeps the thread that calls on one core.
+void stay_on(int core) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(static_cast<std::size_t>(core), &cores);
+  sched_setaffinity(0, sizeof cores, &cores);
+}
+
 /// The threads that blocks run in. They live on, so that a block finds in its shared memory what
 /// another left there.
 class Multiprocessors {
@@ -360,6 +370,7 @@ class Multiprocessors {
     grid_ = grid;
     kernel_ = &kernel;
     next_ = 0;
+    core_ = sched_getcpu();
     busy_ = std::min(grid.blocks, grid.resident ? most_resident_blocks : multiprocessors);
     turns_.begin(busy_);
     std::unique_lock lock(mutex_);
@@ -379,6 +390,7 @@ class Multiprocessors {
       if (closing_) return;
       served = launches_;
       lock.unlock();
+      stay_on(core_);
       turns_.wait(number);
       while (next_ < grid_.blocks)
         Block(grid_, order_[next_++], *kernel_, turns_, number, stacks).run();
@@ -401,6 +413,7 @@ class Multiprocessors {
   const std::function<void()>* kernel_ = nullptr;
   std::vector<unsigned> order_;
   unsigned next_ = 0;  ///< index in `order_`
+  int core_ = 0;       ///< core of all blocks: a turn's end wakes no other
 };
 
 }  // namespace
