@@ -353,9 +353,9 @@ class CoordinateReader {
       const auto* dimension = is_scalar ? first : dimension_of(scales[d]);
       if (dimension != nullptr && dimension->fate != Fate::kept) {
         if (is_scalar) return std::nullopt;
-        if (shape.size() == 1) return carry_cells_of_times(named, scales[d], *dimension);
-        if (d > 0 || dimension->fate == Fate::merged || dimension->selected.count == 0 ||
-            !is_number(type.get()))
+        if (shape.size() == 1)
+          if (const auto cells = carry_cells_of_times(named, scales[d], *dimension)) return cells;
+        if (d > 0 || merged_ || dimension->selected.count == 0 || !is_number(type.get()))
           return std::nullopt;
         drops_first = true;
       }

@@ -141,6 +141,17 @@ void note_lacks(const OutputSpec& spec, const Coordinates& coordinates) {
     for (const std::string& note : coordinates.notes) spec.note(note);
 }
 
+/// Finds the listed variable of one dimension whose path in the input is `path`.
+std::optional<std::size_t> listed_of(const Coordinates& coordinates, std::size_t dimension,
+                                     const std::string& path) {
+  for (const std::size_t each : coordinates.listed)
+    if (const CarriedVariable& variable = coordinates.variables[each];
+        variable.dimensions == std::vector{std::optional(dimension)} && variable.source &&
+        path_of(variable.source.get(), cannot_read_variable) == path)
+      return each;
+  return std::nullopt;
+}
+
 /// Adds texts beside the coordinate of cells, as characters. Returns false where there is none.
 bool add_beside_cells(const OutputDimension& added, std::uint64_t extent,
                       Coordinates& coordinates) {
@@ -219,7 +230,11 @@ std::vector<ReportedCoordinate> coordinates_of(const OutputSpec& spec) {
     if (d >= coordinates.of_outputs.size() || coordinates.of_outputs[d].empty()) continue;
     const NamedDimension& found = coordinates.dimensions[coordinates.of_outputs[d].front()];
     if (!found.name.starts_with(phony_name)) reported[d].name = found.name;
-    if (found.variable) report_variable(coordinates.variables[*found.variable], reported[d]);
+    auto variable = found.variable;
+    if (!variable && d < left.size() && !names[dimension].empty())
+      variable = listed_of(coordinates, coordinates.of_outputs[d].front(),
+                           names[dimension].front().coordinate);
+    if (variable) report_variable(coordinates.variables[*variable], reported[d]);
   }
   return reported;
 }

@@ -2,6 +2,7 @@
 
 import math
 
+import cftime
 import numpy as np
 import pytest
 
@@ -77,6 +78,9 @@ def test_groups_and_whole_dimension(folder):
         assert file["hour"][:].tolist() == list(range(24))
         for hour in range(24):
             assert (file["T2"][hour] == means(hours == hour)).all()
+        assert file["XLAT"].dimensions == ("south_north", "west_east")
+        assert file["XLAT"][:].tolist() == [[row] * COLUMNS for row in range(ROWS)]
+        assert {"XLONG", "XLAT"} < set(file["T2"].coordinates.split())
     with netCDF4.Dataset(folder / "all.nc") as file:
         assert file["XTIME"].dimensions == ()
         assert file["XTIME_bnds"][:].tolist() == [0, (HOURS - 1) * 60]
@@ -138,10 +142,34 @@ def test_observations(folder):
         file.createVariable("time", "f8", ("obs",)).units = "days since 2001-01-01"
         file["time"][:] = days
         file.createVariable("temperature", "f4", ("obs",))[:] = [1, 2, 4, 8, 16]
-        file["temperature"].coordinates = "time"
-    support.run("reduce", folder / "in.nc", "temperature", "--axis", "obs", "--every", "month", "-o",
-                folder / "out.nc")  # fmt: skip
+        file.createVariable("lat", "f4", ("obs",))[:] = [10, 10, 20, 20, 30]
+        file.createVariable("depth", "f4", ("obs",))[:] = 5
+        file["temperature"].coordinates = "time lat depth"
+    outcome = support.run("reduce", folder / "in.nc", "temperature", "--axis", "obs", "--every", "month",
+                          "-o", folder / "out.nc")  # fmt: skip
+    assert "outputs lack the coordinate 'lat': it varies along a dimension that is reduced." in outcome.stderr
     with netCDF4.Dataset(folder / "out.nc") as file:
         assert file["temperature"][:].tolist() == [1, 6, 8, 16]
         assert file["time"].dimensions == ("obs",)
+        assert file["depth"].dimensions == () and file["depth"][...] == 5
+        assert set(file["temperature"].coordinates.split()) == {"time", "depth"}
         assert file["time_bnds"][:].tolist() == [[3, 3], [40, 41], [75, 75], [100, 100]]
+
+
+@pytest.mark.parametrize("words, minutes", [
+    (["--axis", "Time,1,2", "--every", "day"], None),
+    (["--axis", "1,2", "--select", "Time=5:9"], [300, 360, 420, 480]),
+])  # fmt: skip
+def test_printed_results_have_the_times(folder, words, minutes):
+    wrf(folder / "in.nc")
+    outcome = support.run("reduce", folder / "in.nc", "T2", "--ops", "max", *words, "--json", "-")
+    (coordinate,) = outcome.results["coordinates"]
+    if minutes is None:
+        bounds = [np.flatnonzero(DAYS == day)[[0, -1]] * 60 for day in range(4)]
+        minutes = [float(first + last) / 2 for first, last in bounds]
+    assert (coordinate["name"], coordinate["values"]) == ("Time", minutes)
+    assert coordinate["units"] == UNITS
+    dates = cftime.num2date(minutes, UNITS)
+    assert [each[:16] for each in coordinate["dates"]] == [
+        f"{each:%Y-%m-%dT%H:%M}" if each.hour or each.minute else f"{each:%Y-%m-%d}" for each in dates
+    ]
