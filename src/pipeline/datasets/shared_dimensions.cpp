@@ -59,9 +59,11 @@ class DimensionFinder {
     if (shape_.empty() || other_shape_.empty()) return last ? *last : only_ones();
     const Grid grid(dataset_);
     const Grid of_beside(beside_);
-    if (last && !goes_by_name && have_same_names(grid, of_beside, *last))
+    const auto same = same_names(grid, of_beside);
+    if (last && !goes_by_name && (!same || same->size() <= last->size()) &&
+        have_same_names(grid, of_beside, *last))
       return without_twins(grid, of_beside, *last);
-    if (const auto same = same_names(grid, of_beside)) return without_twins(grid, of_beside, *same);
+    if (same) return without_twins(grid, of_beside, *same);
     return last ? *last : only_ones();
   }
 

@@ -327,3 +327,35 @@ def test_parts_go_by_names_also_where_positions_match(folder):
         found = support.run("reduce", *files, "values", "--concat", "time", "--mask", "m", "--match",
                             match, "--ops", "sum", "--json", "-").results  # fmt: skip
         assert found["sum"] == np.concatenate(values)[np.concatenate(masks) != 0].sum()
+
+
+@pytest.mark.parametrize("dimensions", [(0,), (0, 2), (0, 1), (1, 2), (0, 1, 2)])
+def test_files_of_one_index_each(folder, dimensions):
+    """As files of one time each have flags of that time: names count before extents of 1."""
+    shape, names = (5, 3, 4), ("time", "level", "lat")
+    values = np.random.default_rng(3).integers(-50, 50, shape).astype("f4")
+    there = np.random.default_rng(4).integers(0, 3, extents(dimensions, shape)).astype("i4")
+    files = [folder / f"{i}.h5" for i in range(5)]
+    for i, path in enumerate(files):
+        with h5py.File(path, "w") as file:
+            for name, extent in zip(names, (1, *shape[1:])):
+                file[name] = np.arange(extent) + (i if name == "time" else 0.0)
+                file[name].make_scale(name)
+            file["x"] = values[i : i + 1]
+            file["D"] = there[i : i + 1] if 0 in dimensions else there
+            for dataset, axes in (("x", (0, 1, 2)), ("D", dimensions)):
+                for d, axis in enumerate(axes):
+                    file[dataset].dims[d].attach_scale(file[names[axis]])
+    spread_there = spread(there, dimensions, shape)
+    joined = ("reduce", *files, "x", "--concat", "time", "--ops", "count,sum", "--json", "-")
+    kept = {"--mask": spread_there != 0, "--where": spread_there == 1}
+    for option, chosen in kept.items():
+        word = "D" if option == "--mask" else "D==1"
+        assert support.run(*joined, option, word, ranks=2).results == {
+            "count": chosen.sum(), "sum": values[chosen].sum()
+        }  # fmt: skip
+    outcome = support.run(*joined, "--weights", "D")
+    assert outcome.results["sum"] == (values * spread_there).sum()
+    for each in support.run(*joined, "--by", "D").results:
+        chosen = spread_there == each["label"]
+        assert (each["count"], each["sum"]) == (chosen.sum(), values[chosen].sum())
