@@ -370,10 +370,14 @@ ValueFilter filter_of_conditions(std::span<const std::string> conditions, Elemen
   return values.filter();
 }
 
-std::optional<Value> held_value(const Value& number, ElementType type) {
+std::optional<Value> held_value(const Value& number, ElementType type, bool taken_as_unsigned) {
   if (is_nan(number)) return is_floating(type) ? std::optional(number) : std::nullopt;
-  const auto key = key_of_fill(number, type);
-  return key ? std::optional(value_of_key(*key, type)) : std::nullopt;
+  if (const auto key = key_of_fill(number, type)) return value_of_key(*key, type);
+  const auto with_sign = taken_as_unsigned ? held_value(number, ElementType::i64) : std::nullopt;
+  if (!with_sign) return std::nullopt;
+  const int128 all = int128{1} << 8 * size_of(type);
+  const int128 value = std::get<int128>(*with_sign) + all;
+  return value >= all / 2 && value < all ? std::optional<Value>(value) : std::nullopt;
 }
 
 bool is_number(std::string_view text) { return means_nan(text) || ExactNumber::parse(text); }

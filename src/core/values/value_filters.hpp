@@ -24,8 +24,9 @@ bool is_nan(const Value& value);
 
 /// Returns the value of `type` that a number stands for: an equal integer, or the nearest
 /// floating-point value, as a compiler's constant; none where that is infinite and the number is
-/// not.
-std::optional<Value> held_value(const Value& number, ElementType type);
+/// not. An integer that is taken as unsigned may also have the number of its bits with a sign.
+std::optional<Value> held_value(const Value& number, ElementType type,
+                                bool taken_as_unsigned = false);
 
 /// Returns the value of `type` that `text` stands for, a number or "nan". Throws a usage Error for
 /// a text that is no number, or one that no value of the type is held_value() of.

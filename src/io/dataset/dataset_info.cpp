@@ -130,13 +130,6 @@ std::string reason_against_bytes(const DatasetInfo& info) {
                                 : "its stored size is not that of its elements";
 }
 
-/// As netCDF programs mark integers for formats that have none without a sign.
-bool is_marked_unsigned(hid_t dataset, ElementType type, const std::string& problem) {
-  if (!is_signed_integer(type)) return false;
-  const auto mark = read_text_attribute(dataset, "_Unsigned", problem);
-  return mark == "true" || mark == "True";
-}
-
 /// Takes a netCDF variable for one of all records of its unlimited dimensions.
 void take_missing_records(DatasetInfo& info, hid_t dataset, hid_t file_type) {
   const std::vector<std::uint64_t> shape =
@@ -293,6 +286,12 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
                                         : reason_against_part(part));
   add_dimensions(info, part.extents);
   return info;
+}
+
+bool is_marked_unsigned(hid_t dataset, ElementType type, const std::string& problem) {
+  if (!is_signed_integer(type)) return false;
+  const auto mark = read_text_attribute(dataset, "_Unsigned", problem);
+  return mark == "true" || mark == "True";
 }
 
 void take_as_unsigned(StoredDataset& info) {

@@ -302,7 +302,7 @@ class CoordinateReader {
     require_units_of(scale, bounds.get());
     std::vector<double> cells = read_numbers(input, {slice, whole(2)});
     if (!std::all_of(cells.begin(), cells.end(), [](double each) { return std::isfinite(each); }))
-      return std::nullopt;
+      throw Error(cannot_read_variable, "some are missing", "");
     require_cells_of(values, cells);
     CarriedVariable variable{own_name_of(bounds.get(), cannot_read_variable), {}, no_values(), {}};
     std::vector<std::vector<DatasetHandle>> scales = scales_of(bounds.get(), cannot_read_variable);

@@ -61,14 +61,30 @@ struct Meaning {
   std::string calendar;
   std::vector<std::optional<std::string>> cells;
   std::array<double, 2> packing{1, 0};
+  bool is_unsigned = false;  ///< by an attribute
   MissingNumbers missing = {};
 
-  bool is_packed() const { return packing != std::array{1.0, 0.0}; }
+  bool is_packed() const { return is_unsigned || packing != std::array{1.0, 0.0}; }
 };
+
+std::optional<ElementType> stored_type_of(hid_t variable) {
+  const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
+  const auto format = describe_type(type.get()).format;
+  return format ? std::optional(format->type) : std::nullopt;
+}
+
+bool is_taken_as_unsigned(hid_t variable) {
+  const auto type = stored_type_of(variable);
+  return type && is_marked_unsigned(variable, *type, cannot_read_variable);
+}
+
+bool has_scale_or_offset(hid_t variable) {
+  return has_attribute(variable, "scale_factor") || has_attribute(variable, "add_offset");
+}
 
 /// Returns the scale and the offset that unpack a variable's numbers.
 Packing packing_of(hid_t variable) {
-  if (!is_packed(variable)) return {};
+  if (!has_scale_or_offset(variable)) return {};
   const std::string names[] = {"scale_factor", "add_offset"};
   const auto attributes = read_number_attributes(stored_file_of(variable, cannot_read_variable),
                                                  path_of(variable, cannot_read_variable), names);
@@ -81,20 +97,23 @@ Packing packing_of(hid_t variable) {
 
 /// Finds the numbers that are stored in place of a variable's missing ones.
 MissingNumbers missing_numbers(hid_t variable) {
-  const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
-  const auto format = describe_type(type.get()).format;
-  if (!format) return {};
+  const auto stored = stored_type_of(variable);
+  if (!stored) return {};
+  const bool is_unsigned = is_taken_as_unsigned(variable);
+  const auto held = [&](const Value& number) {
+    return held_value(number, is_unsigned ? unsigned_type(*stored) : *stored, is_unsigned);
+  };
   MissingNumbers missing;
   const std::string names[] = {"_FillValue", "missing_value"};
   for (const auto& attribute :
        read_number_attributes(stored_file_of(variable, cannot_read_variable),
                               path_of(variable, cannot_read_variable), names))
     for (const Value& number : attribute ? attribute->values : std::vector<Value>{})
-      if (const auto held = held_value(number, format->type); held && !is_nan(*held))
-        missing.declared.push_back(element_of<double>(*held));
+      if (const auto value = held(number); value && !is_nan(*value))
+        missing.declared.push_back(element_of<double>(*value));
   const PropertiesHandle creation(require(H5Dget_create_plist(variable), cannot_read_variable));
-  if (has_default_fill(variable, creation.get(), format->type, cannot_read_variable))
-    missing.by_default = element_of<double>(netcdf_default_fill(format->type));
+  if (has_default_fill(variable, creation.get(), *stored, cannot_read_variable))
+    missing.by_default = element_of<double>(held(netcdf_default_fill(*stored)).value());
   return missing;
 }
 
@@ -114,10 +133,11 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
   meaning.calendar = text(described, "calendar").value_or("standard");
   for (const char* name : {"bounds", "climatology"}) meaning.cells.push_back(text(variable, name));
   const Packing packing = packing_of(variable);
-  if (is_packed(variable) && !packing[0] && !packing[1])
+  if (has_scale_or_offset(variable) && !packing[0] && !packing[1])
     throw Error(cannot_read_variable, "its scale_factor or add_offset is not a number", "");
   for (std::size_t i = 0; i < packing.size(); ++i)
     if (packing[i]) meaning.packing[i] = element_of<double>(packing[i]->value);
+  meaning.is_unsigned = is_taken_as_unsigned(variable);
   meaning.missing = missing_numbers(variable);
   return meaning;
 }
@@ -134,8 +154,8 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
 class Conversion {
  public:
   Conversion(const Meaning& from, const Meaning& to) {
-    if (from.packing != to.packing || from.cells != to.cells ||
-        from.missing.declared != to.missing.declared)
+    if (from.packing != to.packing || from.is_unsigned != to.is_unsigned ||
+        from.cells != to.cells || from.missing.declared != to.missing.declared)
       throw_different(to, from, "its attributes", "some", "others");
     if (from.units == to.units && from.calendar == to.calendar) return;
     try {
@@ -350,7 +370,7 @@ bool is_monotonic(const std::vector<double>& values) {
 }
 
 bool is_packed(hid_t variable) {
-  return has_attribute(variable, "scale_factor") || has_attribute(variable, "add_offset");
+  return has_scale_or_offset(variable) || is_taken_as_unsigned(variable);
 }
 
 StoredValues read_part(const InputVariable& variable, hid_t type, const Selection& part) {
@@ -394,11 +414,12 @@ StoredValues values_of_all_indices(const InputVariable& variable, hid_t type, Se
 }
 
 std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
-  const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
-  const auto format = describe_type(type.get()).format;
+  const auto stored = stored_type_of(variable);
+  if (!stored || !is_packed(variable)) return std::nullopt;
+  const ElementType type = is_taken_as_unsigned(variable) ? unsigned_type(*stored) : *stored;
   const Packing packing = packing_of(variable);
-  if (!format || (!packing[0] && !packing[1])) return std::nullopt;
-  return std::pair{format->type, make_unpacking(format->type, packing[0], packing[1])};
+  const bool scales = packing[0] || packing[1];
+  return std::pair{type, scales ? make_unpacking(type, packing[0], packing[1]) : Unpacking{}};
 }
 
 std::vector<double> read_numbers(const InputVariable& variable, const Selection& part) {
@@ -416,7 +437,7 @@ std::vector<double> read_numbers(const InputVariable& variable, const Selection&
   }
   Decoding decoding;
   decoding.unpacking = packed->second;
-  const TypeHandle type = make_type({packed->first, native_byte_order});
+  const TypeHandle type = make_type({*stored_type_of(variable.handle), native_byte_order});
   const StoredValues values = read_part(variable, type.get(), part);
   std::vector<double> numbers(values.text().size() / size_of(packed->first));
   visit_element_type(packed->first, [&](auto element) {

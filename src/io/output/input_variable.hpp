@@ -83,7 +83,8 @@ StoredValues values_of_all_indices(const InputVariable& variable, hid_t type, Se
 /// Tells whether attributes make other values of stored numbers.
 bool is_packed(hid_t variable);
 
-/// Returns how a variable's numbers are unpacked, and their type; none where they aren't.
+/// Returns how a variable's numbers are unpacked, and the type they are taken as; none where
+/// attributes say nothing of that.
 std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable);
 
 /// Returns the values of what is selected of a variable of numbers, unpacked.

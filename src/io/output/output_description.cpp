@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -115,11 +116,12 @@ void report_variable(const CarriedVariable& variable, ReportedCoordinate& report
   const auto format = describe_type(stored.type()).format;
   if (!format) return;
   Decoding decoding;
+  ElementType type = format->type;
   if (variable.source && !variable.is_computed)
     if (const auto packed = unpacking_of(variable.source.get()))
-      decoding.unpacking = packed->second;
-  reported.type = decoding.value_type(format->type);
-  visit_element_type(format->type, [&](auto element) {
+      std::tie(type, decoding.unpacking) = *packed;
+  reported.type = decoding.value_type(type);
+  visit_element_type(type, [&](auto element) {
     visit_value_of<decltype(element)>(decoding.unpacking, [&](auto value) {
       for (std::size_t at = 0; at < stored.text().size(); at += sizeof(element)) {
         std::memcpy(static_cast<void*>(&element), stored.data() + at, sizeof(element));

@@ -43,17 +43,6 @@ ElementType signed_type(ElementType type) {
   return static_cast<ElementType>(static_cast<int>(type) - static_cast<int>(ElementType::u8));
 }
 
-/// Returns the value of an element that is stored as `number`, if there can be one. Of integers
-/// taken as unsigned either number of their bits will do.
-std::optional<Value> value_stored_as(const Value& number, const io::StoredDataset& info) {
-  const ElementType type = info.format.type;
-  std::optional<Value> value = held_value(number, type);
-  if (value || !info.taken_as_unsigned) return value;
-  value = held_value(number, signed_type(type));
-  if (value) value = std::get<int128>(*value) + (int128{1} << 8 * size_of(type));
-  return value;
-}
-
 const std::vector<std::string> attribute_names{"_FillValue", "missing_value", "valid_range",
                                                "valid_min",  "valid_max",     "scale_factor",
                                                "add_offset", "_Unsigned"};
@@ -122,7 +111,8 @@ class Attributes {
 
   /// Adds the value of elements that are stored as a number, if there can be one, once.
   void add_fill(const Value& number, AppliedAttributes& applied) const {
-    const std::optional<Value> fill = value_stored_as(number, info_);
+    const std::optional<Value> fill =
+        held_value(number, info_.format.type, info_.taken_as_unsigned);
     if (!fill) return;
     std::vector<Value>& fills = applied.fill_values;
     const bool known = is_nan(*fill) ? std::ranges::any_of(fills, is_nan)
@@ -152,7 +142,8 @@ class Attributes {
       return ignore("it has " + counted_values(attribute->values.size()));
     std::vector<Value> values;
     for (const Value& number : attribute->values) {
-      const std::optional<Value> value = value_stored_as(number, info_);
+      const std::optional<Value> value =
+          held_value(number, info_.format.type, info_.taken_as_unsigned);
       if (!value) return ignore(std::string(name_of(info_.format.type)) + " can't hold it");
       values.push_back(*value);
     }
@@ -195,7 +186,7 @@ std::optional<Value> declared_fill_value(const io::StoredDataset& info) {
   const auto fill_value = std::span(attribute_names).first(1);
   const Attribute attribute = io::read_number_attributes(info.file, info.name, fill_value).front();
   if (!attribute || attribute->values.empty()) return std::nullopt;
-  return value_stored_as(attribute->values.front(), info);
+  return held_value(attribute->values.front(), info.format.type, info.taken_as_unsigned);
 }
 
 Interpretation interpret(const io::DatasetInfo& info, const ViewOptions& options) {

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 
+import cftime
 import h5py
 import numpy as np
 import pytest
@@ -240,6 +241,51 @@ def test_bounds_that_contradict_their_coordinate_make_no_cells(folder, units, bo
     outcome = support.run("reduce", folder / "in.nc", "v", "--axis", 0, "-o", folder / "out.nc")
     assert cell(folder / "out.nc", "time") == expected
     assert ("lack the bounds of 'time'" in outcome.stderr) == bool(note) and note in outcome.stderr
+
+
+@pytest.mark.parametrize("packing, dtype", [({}, "u1"), ({}, "u2"), ({"scale_factor": 0.5, "add_offset": 1.0}, "u2")])
+def test_coordinates_marked_as_unsigned(folder, packing, dtype):
+    """As formats have them whose integers all have a sign."""
+    stored = (np.arange(12) * 20 + (0 if dtype == "u1" else 40000)).astype(dtype)
+    times = stored * packing.get("scale_factor", 1.0) + packing.get("add_offset", 0.0)
+    files = [folder / "0.nc", folder / "1.nc"]
+    for path, part in zip(files, np.split(stored, 2)):
+        with netCDF4.Dataset(path, "w") as file:
+            file.createDimension("time", None)
+            time = file.createVariable("time", dtype.replace("u", "i"), ("time",), fill_value=-1)
+            time.set_auto_maskandscale(False)
+            time.setncatts({"units": "days since 2000-01-01", "_Unsigned": "true", **packing})
+            time[:] = part.view(time.dtype)
+            file.createVariable("x", "f4", ("time",))[:] = range(6)
+    dates = cftime.num2date(times, "days since 2000-01-01")
+    years = np.array([each.year for each in dates])
+    bounds = [times[years == year][[0, -1]].tolist() for year in sorted(set(years))]
+    words = ("reduce", *files, "x", "--concat", "time", "--ops", "count", "--axis", "time", "--every", "year")
+    support.run(*words, "-o", folder / "out.nc")
+    with netCDF4.Dataset(folder / "out.nc") as file:
+        assert file["time_bnds"][:].tolist() == bounds
+        assert file["time"][:].tolist() == [sum(each) / 2 for each in bounds]
+        assert "_Unsigned" not in file["time"].ncattrs()
+    (coordinate,) = support.run(*words, "--json", "-").results["coordinates"]
+    assert coordinate["values"] == [sum(each) / 2 for each in bounds]
+    words = ("reduce", *files, "x", "--concat", "time", "--ops", "count", "--axis", "time", "--every", "1")
+    (coordinate,) = support.run(*words, "--json", "-").results["coordinates"]
+    assert coordinate["values"] == times.tolist()
+
+
+def test_cells_lack_bounds_that_are_missing(folder):
+    with netCDF4.Dataset(folder / "in.nc", "w") as file:
+        file.createDimension("time", 3)
+        file.createDimension("bnds", 2)
+        time = file.createVariable("time", "f8", ("time",))
+        time.setncatts({"units": "days since 2000-01-01", "bounds": "time_bnds"})
+        time[:] = [0, 1, 2]
+        file.createVariable("time_bnds", "f8", ("time", "bnds"))[:2] = [[0, 1], [1, 2]]
+        file.createVariable("x", "f4", ("time",))[:] = range(3)
+    outcome = support.run("reduce", folder / "in.nc", "x", "--axis", "time", "-o", folder / "out.nc")
+    assert "outputs lack the bounds of 'time': some are missing." in outcome.stderr
+    with netCDF4.Dataset(folder / "out.nc") as file:
+        assert file["time_bnds"][:].tolist() == [0, 2]
 
 
 def test_cells_of_files_of_several_types(folder):
