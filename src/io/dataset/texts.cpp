@@ -9,6 +9,7 @@
 #include "core/layout/hyperslab.hpp"
 #include "io/dataset/dataset_info.hpp"
 #include "io/dataset/dataset_open.hpp"
+#include "io/dataset/dimensions.hpp"
 #include "io/files/file_versions.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/source_files.hpp"
@@ -24,7 +25,9 @@ constexpr std::uint64_t most_elements = std::uint64_t{1} << 27;
 /// The dataset's texts as they are stored.
 class StoredTexts {
  public:
-  StoredTexts(const DatasetHandle& dataset, TypeHandle type, const std::string& problem)
+  /// `are_flags`: whether single characters are a text each.
+  StoredTexts(const DatasetHandle& dataset, TypeHandle type, const std::string& problem,
+              bool are_flags)
       : dataset_(dataset.get()),
         type_(std::move(type)),
         problem_(problem),
@@ -32,7 +35,7 @@ class StoredTexts {
         padding_(H5Tget_strpad(type_.get())),
         shape_(shape_of(dataset_, problem)),
         bytes_(H5Tget_size(type_.get())) {
-    of_characters_ = !variable_ && bytes_ == 1 && shape_.size() > 1;
+    of_characters_ = !variable_ && bytes_ == 1 && shape_.size() > 1 && !are_flags;
     if (!of_characters_) return;
     bytes_ = shape_.back();
     shape_.pop_back();
@@ -90,6 +93,21 @@ class StoredTexts {
   bool of_characters_ = false;
 };
 
+/// Returns whether another dataset has the last dimension of one of this shape: by its name, or
+/// without names the same shape.
+bool has_last_dimension(const DatasetInfo& other, const std::string& file, const std::string& name,
+                        const std::vector<std::uint64_t>& shape) {
+  if (shape.empty()) return false;
+  const auto names = read_dimension_names(file, name);
+  const auto of_other = read_dimension_names(other);
+  if (names.size() != shape.size() || names.back().empty()) return other.stored_shape == shape;
+  return std::ranges::any_of(of_other, [&](const std::vector<DimensionName>& dimension) {
+    return std::ranges::any_of(dimension, [&](const DimensionName& each) {
+      return std::ranges::find(names.back(), each.name, &DimensionName::name) != names.back().end();
+    });
+  });
+}
+
 /// Numbers texts as they come, and then as they rise.
 class TextNumbers {
  public:
@@ -117,7 +135,8 @@ class TextNumbers {
 }  // namespace
 
 std::optional<Texts> read_texts(const std::string& file, const std::string& name,
-                                const std::function<Selection(const DatasetInfo&)>& select) {
+                                const std::function<Selection(const DatasetInfo&)>& select,
+                                const DatasetInfo* described) {
   const LibraryScope scope;
   const std::string problem = cannot_read(file, name);
   FileVersions versions{{file, version_of(file)}};
@@ -131,7 +150,10 @@ std::optional<Texts> read_texts(const std::string& file, const std::string& name
   texts.files.insert({file, stored_file});
   for (const std::string& each : texts.files) versions.try_emplace(each, version_of(each));
   texts.require_unchanged = make_require_unchanged(problem, stored_file, versions);
-  const StoredTexts stored(dataset, std::move(type), problem);
+  const bool are_flags =
+      described != nullptr &&
+      has_last_dimension(*described, file, name, shape_of(dataset.get(), problem));
+  const StoredTexts stored(dataset, std::move(type), problem, are_flags);
   DatasetInfo info;
   info.file = file;
   info.stored_file = stored_file;

@@ -23,9 +23,11 @@ struct Texts {
 };
 
 /// Reads what select() selects of a dataset of texts, of fixed or variable length, or of single
-/// characters along its last dimension, as classic netCDF has texts. None where its elements are no
-/// texts. Throws Error, also where there are more than 2^27.
+/// characters along its last dimension, as classic netCDF has texts. Characters are a text each
+/// where `described`, the dataset that they describe, has that dimension, too. None where elements
+/// are no texts. Throws Error, also where there are more than 2^27.
 std::optional<Texts> read_texts(const std::string& file, const std::string& dataset,
-                                const std::function<Selection(const DatasetInfo&)>& select);
+                                const std::function<Selection(const DatasetInfo&)>& select,
+                                const DatasetInfo* described = nullptr);
 
 }  // namespace warpfold::io

@@ -139,10 +139,11 @@ bool read_texts(const std::vector<std::string>& files, const std::string& name, 
                 const Check& check, Labels& labels) {
   std::vector<io::Texts> parts;
   for (const std::string& file : files) {
-    auto part = io::read_texts(file, name, [&](const io::DatasetInfo& info) {
+    const auto select = [&](const io::DatasetInfo& info) {
       check(info);
       return io::selection_of(info);
-    });
+    };
+    auto part = io::read_texts(file, name, select, &view.info());
     if (!part) return false;
     view.auxiliary_files.merge(part->files);
     view.require_unchanged_auxiliary.push_back(part->require_unchanged);

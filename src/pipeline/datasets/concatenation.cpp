@@ -207,7 +207,7 @@ std::optional<std::size_t> new_dimension_of(const std::string& path, const io::D
   const auto nothing = [](const io::DatasetInfo& texts) {
     return Selection(texts.stored_shape.size());
   };
-  if (io::read_texts(info.file, path, nothing)) return std::nullopt;
+  if (io::read_texts(info.file, path, nothing, &info)) return std::nullopt;
   const io::DatasetInfo first = io::Dataset(info.file, path).info();
   const bool may_differ =
       first.elements > most_compared_elements || !file_that_differs(info.files, first).empty();
@@ -248,7 +248,7 @@ std::optional<std::size_t> joined_by_shape(const NamedDataset& named, const io::
     beside = texts;
     return Selection(texts.stored_shape.size());
   };
-  if (!io::read_texts(named.file, named.dataset, take))
+  if (!io::read_texts(named.file, named.dataset, take, &info))
     beside = io::Dataset(named.file, named.dataset).info();
   const auto joined_in = [&](const io::DatasetInfo& dataset) -> std::optional<std::size_t> {
     const auto shared = shared_part(named, beside, dataset, Matching::coordinates).dimensions;

@@ -37,7 +37,7 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
     };
     std::optional<io::Texts> texts;
     try {
-      texts = io::read_texts(named.file, named.dataset, select);
+      texts = io::read_texts(named.file, named.dataset, select, &view.info());
     } catch (const Error& error) {
       throw advised_on_part(option, error);
     }
@@ -156,7 +156,7 @@ bool are_joined_texts(const std::string& name, const DatasetView& view,
                       const mpi::Communicator& communicator) {
   if (view.info().files.empty()) return false;
   return root_finds(name, view, communicator, [&](const NamedDataset& named) {
-    return io::read_texts(named.file, named.dataset, nothing_of) &&
+    return io::read_texts(named.file, named.dataset, nothing_of, &view.info()) &&
            joined_dimension(named, view.info());
   });
 }
@@ -184,7 +184,7 @@ std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& v
       return nothing_of(labels);
     };
     try {
-      if (!io::read_texts(named.file, named.dataset, find))
+      if (!io::read_texts(named.file, named.dataset, find, &info))
         find(open_named_beside(named, info).info());
     } catch (const Error& error) {
       throw advised_on_part(name, error);

@@ -238,3 +238,27 @@ def test_labels_of_joined_files_follow_one_another(folder, texts, more):
         assert report["results"]["datasets"]["sum"]["values"] == expected
     else:
         assert [each[operation] for each in report["results"]] == expected
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("ranks", [None, 3])
+def test_a_character_for_each_element(path, named, ranks):
+    """Quality flags as ARGO has them are no texts along the levels."""
+    values = np.random.default_rng(7).integers(-99, 99, (6, 5)) / 8
+    flags = np.random.default_rng(8).choice(np.array([b"1", b"4", b" "], "S1"), (6, 5))
+    names = np.array([list("buoy"), list("ship")] * 3, "S1")
+    with h5py.File(path, "w") as file:
+        file["x"], file["flags"], file["names"] = values, flags, names
+        if named:
+            for name, extent in (("profile", 6), ("level", 5), ("length", 4)):
+                file[name] = np.arange(extent)
+                file[name].make_scale(name)
+            for name, dimensions in (("x", ("profile", "level")), ("flags", ("profile", "level")),
+                                     ("names", ("profile", "length"))):  # fmt: skip
+                for d, dimension in enumerate(dimensions):
+                    file[name].dims[d].attach_scale(file[dimension])
+    texts = np.char.strip(flags.astype("U1")).astype(object)
+    words = ("reduce", path, "x", "--ops", "count,sum", "--json", "-", "--by")
+    assert labelled_sums(support.run(*words, "flags", ranks=ranks)) == true_sums(values, texts)
+    per_profile = np.repeat(np.array(["buoy", "ship"] * 3, object)[:, None], 5, 1)
+    assert labelled_sums(support.run(*words, "names", ranks=ranks)) == true_sums(values, per_profile)
