@@ -58,7 +58,7 @@ void add_numbers(const ReportedNumbers& numbers, const std::vector<std::uint64_t
   if (!numbers.calendar.empty()) members["calendar"] = numbers.calendar;
   std::size_t at = 0;
   const auto texts = [&] { return nested(shape, 0, [&] { return Json(numbers.texts[at++]); }); };
-  if (numbers.values.empty()) {
+  if (numbers.values.empty() && product(shape) > 0) {
     if (!numbers.texts.empty()) members["texts"] = texts();
     return;
   }

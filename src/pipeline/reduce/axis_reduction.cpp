@@ -66,6 +66,10 @@ void mark_reduced(io::OutputSpec& file, const AxisShape& array, const ReduceOpti
     if (!grouped) continue;
     dimension.cell_elements = options.every;
     if (options.every.window.empty() && !file.added) continue;
+    if (array.groups->runs.empty()) {
+      dimension.fate = Fate::kept;
+      dimension.selected.count = 0;
+    }
     for (const GroupRun& run : array.groups->runs) {
       if (dimension.cells.size() <= run.group)
         dimension.cells.push_back(run.indices);

@@ -241,6 +241,18 @@ def test_times_at_the_end_of_their_bounds_are_noted(tmp_path):
     assert "bounds" not in support.run(*words, "--every", "month", "--ops", "mean").stderr
 
 
+@pytest.mark.parametrize("axis", ["time", "time,lat"])
+def test_no_window_is_left(tmp_path, axis):
+    write_times(tmp_path / "in.nc", np.arange(9.0), "days since 2001-01-01", "standard")
+    outcome = support.run("reduce", tmp_path / "in.nc", "x", "--axis", axis, "--every", "day", "--where",
+                          "year==1999", "--ops", "mean", "-o", tmp_path / "out.nc")  # fmt: skip
+    assert "no time satisfies 'year==1999'" in outcome.stderr
+    with h5py.File(tmp_path / "out.nc") as file:
+        assert file["x"].shape[0] == 0
+        assert file["time"].shape == (0,)
+        assert file["x"].dims[0][0] == file["time"]
+
+
 def test_errors(tmp_path):
     path = tmp_path / "in.nc"
     write_times(path, np.array([0.0, 40.0, 20.0]), "days since 2001-01-01", "standard")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import support
+from samples import write_times
 
 UNITS = "hours since 2000-12-30 06:00:00"
 WORDS = ("--where", "!=7")
@@ -193,6 +194,14 @@ def test_what_needs_a_file(path):
         support.fail("reduce", path, "x", "--axis", 0, option, code=2, mentions=[option, "-o"])
     for command in ("reduce", "scan", "compact"):
         support.fail(command, path, "x", "-o", "-", code=2, mentions=["standard output"])
+
+
+def test_outputs_without_elements(tmp_path):
+    write_times(tmp_path / "in.nc", np.arange(9.0), "days since 2001-01-01", "standard")
+    words = ("reduce", tmp_path / "in.nc", "x", "--axis", "time", "--every", "day", "--ops", "max,count")
+    results = support.run(*words, "--where", "year==1999", "--json", "-").results
+    assert results["output_shape"][0] == 0
+    assert [each["values"] for each in results["datasets"].values()] == [[], []]
 
 
 @pytest.mark.parametrize("ranks", [None, 2])
