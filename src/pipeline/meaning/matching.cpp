@@ -88,6 +88,16 @@ void require_order(const Grid& one, const Grid& other, const SharedDimension& sh
               advice);
 }
 
+/// Returns whether two datasets of a group have one dimension, of one name. Attribute `coordinates`
+/// may give coordinates along it to one of them alone.
+bool have_same_dimension(const Grid& one, const Grid& other, const SharedDimension& shared) {
+  const auto group = [](const io::DatasetInfo& info) {
+    return info.stored_file + ':' + info.name.substr(0, info.name.rfind('/') + 1);
+  };
+  return group(one.info()) == group(other.info()) &&
+         have_common_name(one.names(shared.one), other.names(shared.other));
+}
+
 std::string short_name(const CoordinateLine& line) {
   return line.name.substr(line.name.rfind('/') + 1);
 }
@@ -357,8 +367,8 @@ std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimens
     if (a != nullptr && b != nullptr) {
       require_equal(*a, *b, {one.info().stored_shape[each.one]}, {each.indices}, problem);
       note += note_on_units(one.shown_name(each.one), *a, *b);
-    } else if ((a != nullptr) != (b != nullptr) && one.info().stored_shape[each.one] > 0 &&
-               other.info().stored_shape[each.other] > 0) {
+    } else if ((a != nullptr) != (b != nullptr) && !have_same_dimension(one, other, each) &&
+               one.info().stored_shape[each.one] > 0 && other.info().stored_shape[each.other] > 0) {
       const std::string name =
           a != nullptr ? one.shown_name(each.one) : other.shown_name(each.other);
       unmatched.push_back("'" + name + "'");
