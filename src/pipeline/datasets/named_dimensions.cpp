@@ -156,7 +156,7 @@ class CoordinateSlice {
   /// Returns which coordinates the indices have, where the numbers that are given could be meant as
   /// coordinates: each is one of them, and not that of its index. Empty where they aren't.
   std::string note(const io::DatasetInfo& info, const NamedDimension& found) const {
-    if (parts_.size() > 2 || io::is_joined_along(info, found.number)) return "";
+    if (parts_.size() > 2) return "";
     auto line = open_coordinate(info, found.number, found.coordinate);
     if (!line || line->info().elements > most_compared_coordinates) return "";
     const std::vector<double> numbers = Coordinate(std::move(*line)).numbers();

@@ -139,6 +139,19 @@ def test_notes_on_indices(tmp_path, selection, reported):
     assert reported in outcome.stderr if reported else "note" not in outcome.stderr
 
 
+@pytest.mark.parametrize("years, times, code, meant", [
+    ("2002", 600, 2, "2002-01:2002-12"),
+    ("2002:2003", 720, 0, "2002-01:2003-12"),
+])  # fmt: skip
+def test_notes_on_years_of_joined_files(tmp_path, years, times, code, meant):
+    files = [tmp_path / f"{year}.nc" for year in (2001, 2002, 2003)]
+    for path in files:
+        write(path, np.arange(times) / 48.0, f"days since {path.stem}-01-01", "noleap")
+    outcome = support.attempt("reduce", *files, "x", "--concat", "time", "--select", f"time={years}")
+    assert outcome.code == code
+    assert f"Write 'time={meant}' for" in outcome.stderr
+
+
 @pytest.mark.parametrize("lat", [(60.0, 30.5, 0.0), (-2.0, 7.0, 7.5, 2.0**53), (5.0,)])
 def test_nearest_coordinates(tmp_path, lat):
     """pandas, too, takes the higher index of two that are as near."""
