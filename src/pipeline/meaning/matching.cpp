@@ -328,16 +328,23 @@ std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
 
 std::string file_that_differs(const std::vector<std::string>& files, const io::DatasetInfo& first) {
   if (files.empty() || first.elements > most_compared_elements) return "";
-  const auto line = read_coordinate_line(first.file, first.name, first.stored_shape);
+  const auto texts = io::read_texts(first.file, first.name, io::selection_of);
+  const auto line =
+      texts ? std::nullopt : read_coordinate_line(first.file, first.name, first.stored_shape);
   const auto is_same = [](double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
   };
   for (const std::string& file : files) {
-    if (file == first.file || !line || !io::has_dataset(file, first.name)) continue;
-    const auto other = read_coordinate_line(file, first.name, first.stored_shape);
-    if (other && line->texts == other->texts &&
-        std::ranges::equal(line->numbers, other->numbers, is_same))
+    if (file == first.file || !(texts || line) || !io::has_dataset(file, first.name)) continue;
+    if (texts) {
+      const auto other = io::read_texts(file, first.name, io::selection_of);
+      if (other && other->shape == texts->shape && other->there == texts->there &&
+          other->numbers == texts->numbers)
+        continue;
+    } else if (const auto other = read_coordinate_line(file, first.name, first.stored_shape);
+               other && std::ranges::equal(line->numbers, other->numbers, is_same)) {
       continue;
+    }
     return file;
   }
   return "";

@@ -262,3 +262,34 @@ def test_a_character_for_each_element(path, named, ranks):
     assert labelled_sums(support.run(*words, "flags", ranks=ranks)) == true_sums(values, texts)
     per_profile = np.repeat(np.array(["buoy", "ship"] * 3, object)[:, None], 5, 1)
     assert labelled_sums(support.run(*words, "names", ranks=ranks)) == true_sums(values, per_profile)
+
+
+@pytest.mark.parametrize("kind", ["fixed", "variable", "flags"])
+@pytest.mark.parametrize("differ", [False, True])
+def test_texts_of_all_members(folder, kind, differ):
+    """Texts of several dimensions apply to all files, which are compared."""
+    texts = np.random.default_rng(3).choice(np.array(["a", "b"], object), (3, 4))
+    values = np.arange(24).reshape(2, 3, 4)
+    files = [folder / "0.nc", folder / "1.nc"]
+    for path, part in zip(files, values):
+        with h5py.File(path, "w") as file:
+            file["x"] = part
+            for name, extent in (("lat", 3), ("lon", 4)):
+                file[name] = np.arange(extent)
+                file[name].make_scale(name)
+            there = texts.copy()
+            there[2, 3] = "c" if differ and path == files[1] else "a"
+            if kind == "flags":
+                file["t"] = there.astype("S1")
+            else:
+                add_texts(file, "t", there, kind)
+            for dataset in ("x", "t"):
+                for d, name in enumerate(("lat", "lon")):
+                    file[dataset].dims[d].attach_scale(file[name])
+    texts[2, 3] = "a"
+    words = ("reduce", *files, "x", "--concat", "new:member", "--by", "t", "--ops", "count,sum")
+    if differ:
+        support.fail(*words, code=1, mentions=["cannot take 't'", "1.nc' differs"])
+    else:
+        found = labelled_sums(support.run(*words, "--json", "-"))
+        assert found == true_sums(values, np.broadcast_to(texts, values.shape))
