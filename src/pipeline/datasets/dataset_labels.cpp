@@ -163,8 +163,8 @@ bool are_joined_texts(const std::string& name, const DatasetView& view,
 
 bool has_several_dimensions(const std::string& name, const DatasetView& view,
                             const mpi::Communicator& communicator) {
-  return root_finds(name, view, communicator, [](const NamedDataset& named) {
-    return io::Dataset(named.file, named.dataset).info().stored_shape.size() > 1;
+  return root_finds(name, view, communicator, [&](const NamedDataset& named) {
+    return open_named_beside(named, view.info()).info().stored_shape.size() > 1;
   });
 }
 

@@ -1,5 +1,6 @@
 """Files joined along a dimension that they lack, beside NumPy, fractions, xarray and CDO."""
 
+import math
 import shutil
 import subprocess
 from fractions import Fraction
@@ -441,6 +442,16 @@ def test_labels(folder):
         with h5py.File(out) as file:
             true = np.stack([values[labels == each].max(axis=0) for each in np.unique(labels)])
             assert np.array_equal(file["tas"][:], true)
+    flags = np.random.default_rng(4).integers(0, 3, (5, 6))
+    for path, part in zip(paths, flags):
+        with h5py.File(path, "a") as file:
+            file["flag"] = part
+            file["flag"].dims[0].attach_scale(file["lat"])
+    words = ("--axis", "lat,realization", "--by", "flag", "--ops", "sum", "-o", out, "--force")
+    support.run(*runs(paths), *words, ranks=2)
+    with h5py.File(out) as file:
+        true = [[math.fsum(of_time[flags == flag]) for of_time in values.swapaxes(0, 1)] for flag in range(3)]
+        assert np.array_equal(file["tas"][:], true)
 
 
 def test_products_of_each_member(folder):
