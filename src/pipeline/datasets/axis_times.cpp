@@ -215,7 +215,9 @@ std::vector<std::optional<IndexTime>> times_along(int dimension, DatasetView& vi
         "cannot group by " + what,
         "dimension " + std::to_string(selected.stored) + " of '" + info.name +
             "' has no coordinate with times" +
-            (coordinate.empty() ? "" : "; its units are '" + units + "'"),
+            (coordinate.empty() ? ""
+             : units.empty()    ? "; '" + coordinate + "' has no units"
+                                : "; its units are '" + units + "'"),
         "Choose an axis of times as the first, or name a dataset of labels: './" + what + "'.");
   auto times =
       selected.of(read_times(info, selected.stored, coordinate, what,

@@ -260,7 +260,7 @@ def test_errors(tmp_path):
     month = ("--every", "month")
     support.fail(*words, "--axis", "time", *month, code=1,
                  mentions=["its times fall: index 2 has 2001-01-21 after 2001-02-10"])  # fmt: skip
-    support.fail(*words, "--axis", "lat", *month, code=2, mentions=["its units are ''"])
+    support.fail(*words, "--axis", "lat", *month, code=2, mentions=["'/lat' has no units"])
     support.fail(*words, "--axis", "time", *month, "--by", "month", code=2, mentions=["both --by"])
     for every in ("5 hours", "0 hours", "48 hours", "weeks", "month2", ""):
         support.fail(*words, "--axis", "time", "--every", every, code=2,
