@@ -1,7 +1,9 @@
 #include "pipeline/datasets/axis_times.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 
 #include "core/base/text.hpp"
@@ -29,6 +31,16 @@ std::optional<Instant> instant_of(const TimeUnits& units, Value value) {
     if (std::cmp_greater(value, std::numeric_limits<std::int64_t>::max())) return std::nullopt;
     return units.instant(static_cast<std::int64_t>(value));
   }
+}
+
+/// Returns the latest time of those that are rounded to a number.
+template <class Value>
+Instant latest_of(const TimeUnits& units, Value value, const Instant& instant) {
+  if constexpr (std::is_same_v<Value, float>) {
+    const float next = std::nextafter(value, std::numeric_limits<float>::infinity());
+    return units.instant(std::midpoint(double{value}, double{next})).value_or(instant);
+  }
+  return instant;
 }
 
 /// NaN, and what NumPy's "not a time" is as an integer, are no times.
@@ -157,6 +169,19 @@ class TimeCondition {
 
 }  // namespace
 
+std::string note_on_rounding(std::span<const std::optional<IndexTime>> times,
+                             const std::function<bool(const IndexTime&)>& changes) {
+  const auto is_rounded = [&](const std::optional<IndexTime>& time) {
+    return time && time->latest != time->instant && changes(*time);
+  };
+  const auto first = std::ranges::find_if(times, is_rounded);
+  if (first == times.end()) return "";
+  return std::to_string(std::count_if(first, times.end(), is_rounded)) +
+         " times may count as earlier than they are, as f32 rounds them: index " +
+         std::to_string(first - times.begin()) + " has " +
+         date_text((*first)->instant, (*first)->calendar) + ". Store them as f64.";
+}
+
 std::vector<std::optional<IndexTime>> read_times(const io::DatasetInfo& info, std::size_t dimension,
                                                  const std::string& coordinate,
                                                  const std::string& what, const Opened& opened) {
@@ -182,7 +207,7 @@ std::vector<std::optional<IndexTime>> read_times(const io::DatasetInfo& info, st
       if (!instant)
         throw Error(problem, "index " + std::to_string(times.size()) + " is too far away",
                     "Correct it, or mark it by an attribute '_FillValue'.");
-      times.push_back(IndexTime{*instant, units.calendar()});
+      times.push_back(IndexTime{*instant, units.calendar(), latest_of(units, value, *instant)});
     });
   }
   const std::uint64_t extent = info.stored_shape[dimension];
@@ -253,7 +278,10 @@ std::optional<KeptTimes> kept_times(const NamedCondition& condition, const io::D
     kept.dimensions = {static_cast<std::size_t>(
         std::count_if(selection.begin(), selection.begin() + static_cast<std::ptrdiff_t>(stored),
                       [](const Slice& slice) { return !slice.dropped; }))};
-  kept.notes = {note_on_ends(info, coordinate, times)};
+  kept.notes = {note_on_ends(info, coordinate, times),
+                note_on_rounding(times, [&](const IndexTime& time) {
+                  return meant.holds(time.date()) != meant.holds(time.latest_date());
+                })};
   if (count == 0) kept.notes.push_back("no time satisfies '" + condition.text + "'.");
   if (is_dataset)
     kept.notes.push_back("'" + condition.text + "' means times; the dataset is './" +

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,9 +21,15 @@ namespace warpfold::pipeline {
 struct IndexTime {
   Instant instant;
   Calendar calendar;
+  Instant latest;  ///< that may have been rounded to it: later only for f32
 
   CalendarTime date() const { return time_of(instant, calendar); }
+  CalendarTime latest_date() const { return time_of(latest, calendar); }
 };
+
+/// Says how many times may have been rounded down to before a change; nothing where none is.
+std::string note_on_rounding(std::span<const std::optional<IndexTime>> times,
+                             const std::function<bool(const IndexTime&)>& changes);
 
 /// Takes a dataset that was opened to be read beside another.
 using Opened = std::function<void(const io::Dataset&)>;

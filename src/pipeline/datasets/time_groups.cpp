@@ -60,33 +60,37 @@ struct WindowRun {
 std::vector<WindowRun> runs_of(const Times& times, const std::string& every, Run& run) {
   std::vector<WindowRun> runs;
   if (times.empty()) return runs;
-  const auto& [first, calendar_of_first] = times.front();
-  const WindowLength length = counted_from(first, calendar_of_first, window_length(every));
+  const IndexTime& first = times.front();
+  const WindowLength length = counted_from(first.instant, first.calendar, window_length(every));
+  std::vector<std::optional<IndexTime>> rounded;
   for (std::size_t index = 0; index < times.size(); ++index) {
-    const auto& [instant, calendar] = times[index];
-    if (runs.empty() || !runs.back().window.holds(instant))
-      runs.push_back({{index, 0}, window_at(instant, length, calendar)});
+    const IndexTime& time = times[index];
+    if (runs.empty() || !runs.back().window.holds(time.instant))
+      runs.push_back({{index, 0}, window_at(time.instant, length, time.calendar)});
     ++runs.back().indices.count;
+    rounded.push_back(runs.back().window.holds(time.latest) ? std::nullopt : std::optional(time));
   }
+  run.note(note_on_rounding(rounded, [](const IndexTime&) { return true; }));
   if (!divides_calendar(length))
     run.note("windows of " + every + " begin with " +
-             date_text(runs.front().window.begin, calendar_of_first) +
+             date_text(runs.front().window.begin, first.calendar) +
              ", by the first time. `select` can choose another.");
   return runs;
 }
 
 /// Returns whether a further index would lie in the first window, before its times.
 bool is_first_cut(const Times& times, const TimeWindow& window) {
-  const auto& [first, calendar] = times.front();
+  const Instant first = times.front().instant;
   if (times.size() == 1) return first != window.begin;
-  return step_from(first, first, times[1].instant, false, calendar) >= window.begin;
+  return step_from(first, first, times[1].instant, false, times.front().calendar) >= window.begin;
 }
 
 /// Returns whether a further index would lie in the last window.
 bool is_last_cut(const Times& times, const TimeWindow& window) {
-  const auto& [last, calendar] = times.back();
+  const Instant last = times.back().instant;
   if (times.size() == 1) return true;
-  return step_from(last, times[times.size() - 2].instant, last, true, calendar) < window.end;
+  const Instant before = times[times.size() - 2].instant;
+  return step_from(last, before, last, true, times.back().calendar) < window.end;
 }
 
 /// Names one window: "month", "window of 5 days".

@@ -4,6 +4,7 @@ import functools
 import itertools
 import shutil
 import subprocess
+from fractions import Fraction
 
 import cftime
 import h5py
@@ -239,6 +240,33 @@ def test_times_at_the_end_of_their_bounds_are_noted(tmp_path):
     write_times(path, begins, "days since 2001-01-01", "noleap")
     with_bounds(path, np.stack([begins, ends], 1))
     assert "bounds" not in support.run(*words, "--every", "month", "--ops", "mean").stderr
+
+
+@pytest.mark.parametrize("words, units, number", [
+    (["--axis", "time", "--by", "hour"], "days", lambda hour: hour // 1),
+    (["--axis", "time", "--every", "3 hours"], "days", lambda hour: hour // 3),
+    (["--axis", "time", "--every", "2 hours"], "days", lambda hour: hour // 2),
+    (["--axis", "time", "--every", "day"], "seconds", lambda hour: hour // 24),
+    (["--where", "hour<6"], "days", lambda hour: hour % 24 < 6),
+    (["--where", "hour<5"], "days", lambda hour: hour % 24 < 5),
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_times_that_f32_rounds_to_before_a_change_are_noted(tmp_path, words, units, number, dtype):
+    """An hour is no number of f32 days: a third of the hours of a day are rounded down."""
+    steps = np.arange(24.0 * 9) + (876576 if units == "seconds" else 0)
+    length = {"days": Fraction(1, 24), "seconds": 3600}[units]
+    times = np.array([float(length * int(step)) for step in steps], dtype)
+    write_times(tmp_path / "in.nc", times, f"{units} since 1900-01-01", "standard")
+    out = ["-o", tmp_path / "out.nc"] if "--axis" in words else []
+    outcome = support.run("reduce", tmp_path / "in.nc", "x", *words, "--ops", "count", *out)
+    rounded = 0
+    for time in times if dtype == "f4" else ():
+        following = np.nextafter(time, np.float32(np.inf))
+        latest = (Fraction(float(time)) + Fraction(float(following))) / 2
+        rounded += number(Fraction(float(time)) / length) != number(latest / length)
+    said = f"{rounded} times may count as earlier than they are, as f32 rounds them"
+    assert (said in outcome.stderr) == ("as f32" in outcome.stderr) == (rounded > 0)
+    assert (rounded > 0) == (dtype == "f4" and "3 hours" not in words and "hour<6" not in words)
 
 
 @pytest.mark.parametrize("axis", ["time", "time,lat"])
