@@ -259,7 +259,7 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
   const bool exact = type.exact && whole;
   const bool widens = type.narrow.kind != NarrowElements::Kind::whole && whole;
   if (widens) info.narrow = type.narrow;
-  info.marked_unsigned = whole && is_marked_unsigned(dataset, info.format.type, problem);
+  info.marked_unsigned = whole && is_marked_unsigned(dataset, problem);
   info.stored_shape = shape_of(dataset, problem);
   if (whole) take_missing_records(info, dataset, file_type.get());
   info.has_default_fill = whole && has_default_fill(dataset, creation, info.format.type, problem);
@@ -288,8 +288,10 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
   return info;
 }
 
-bool is_marked_unsigned(hid_t dataset, ElementType type, const std::string& problem) {
-  if (!is_signed_integer(type)) return false;
+bool is_marked_unsigned(hid_t dataset, const std::string& problem) {
+  const TypeHandle type(require(H5Dget_type(dataset), problem));
+  const auto format = describe_type(type.get()).format;
+  if (!format || !is_signed_integer(format->type)) return false;
   const auto mark = read_text_attribute(dataset, "_Unsigned", problem);
   return mark == "true" || mark == "True";
 }

@@ -21,9 +21,9 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
                              const ElementPart& part, const std::string& file,
                              const std::string& name);
 
-/// Returns whether attributes mark integers of a signed type as unsigned, as netCDF programs do for
-/// formats that have none without a sign. Throws an Error beginning with `problem`.
-bool is_marked_unsigned(hid_t dataset, ElementType type, const std::string& problem);
+/// Returns whether an attribute marks integers of a signed type as unsigned, as netCDF programs do
+/// for formats that have none without a sign. Throws an Error beginning with `problem`.
+bool is_marked_unsigned(hid_t dataset, const std::string& problem);
 
 /// Sets the path that a user asks for. Throws a usage Error beginning with `problem` where the
 /// dataset can't be read that way.

@@ -60,11 +60,10 @@ struct Meaning {
   std::string units;
   std::string calendar;
   std::vector<std::optional<std::string>> cells;
-  std::array<double, 2> packing{1, 0};
-  bool is_unsigned = false;  ///< by an attribute
+  std::array<double, 3> packing{1, 0, 0};  ///< scale, offset, and 1 of integers taken as unsigned
   MissingNumbers missing = {};
 
-  bool is_packed() const { return is_unsigned || packing != std::array{1.0, 0.0}; }
+  bool is_packed() const { return packing != std::array{1.0, 0.0, 0.0}; }
 };
 
 std::optional<ElementType> stored_type_of(hid_t variable) {
@@ -73,18 +72,9 @@ std::optional<ElementType> stored_type_of(hid_t variable) {
   return format ? std::optional(format->type) : std::nullopt;
 }
 
-bool is_taken_as_unsigned(hid_t variable) {
-  const auto type = stored_type_of(variable);
-  return type && is_marked_unsigned(variable, *type, cannot_read_variable);
-}
-
-bool has_scale_or_offset(hid_t variable) {
-  return has_attribute(variable, "scale_factor") || has_attribute(variable, "add_offset");
-}
-
 /// Returns the scale and the offset that unpack a variable's numbers.
 Packing packing_of(hid_t variable) {
-  if (!has_scale_or_offset(variable)) return {};
+  if (!is_packed(variable)) return {};
   const std::string names[] = {"scale_factor", "add_offset"};
   const auto attributes = read_number_attributes(stored_file_of(variable, cannot_read_variable),
                                                  path_of(variable, cannot_read_variable), names);
@@ -99,9 +89,9 @@ Packing packing_of(hid_t variable) {
 MissingNumbers missing_numbers(hid_t variable) {
   const auto stored = stored_type_of(variable);
   if (!stored) return {};
-  const bool is_unsigned = is_taken_as_unsigned(variable);
+  const bool sign = !is_marked_unsigned(variable, cannot_read_variable);
   const auto held = [&](const Value& number) {
-    return held_value(number, is_unsigned ? unsigned_type(*stored) : *stored, is_unsigned);
+    return held_value(number, sign ? *stored : unsigned_type(*stored), !sign);
   };
   MissingNumbers missing;
   const std::string names[] = {"_FillValue", "missing_value"};
@@ -133,11 +123,12 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
   meaning.calendar = text(described, "calendar").value_or("standard");
   for (const char* name : {"bounds", "climatology"}) meaning.cells.push_back(text(variable, name));
   const Packing packing = packing_of(variable);
-  if (has_scale_or_offset(variable) && !packing[0] && !packing[1])
+  const bool is_unsigned = is_marked_unsigned(variable, cannot_read_variable);
+  if (is_packed(variable) && !is_unsigned && !packing[0] && !packing[1])
     throw Error(cannot_read_variable, "its scale_factor or add_offset is not a number", "");
   for (std::size_t i = 0; i < packing.size(); ++i)
     if (packing[i]) meaning.packing[i] = element_of<double>(packing[i]->value);
-  meaning.is_unsigned = is_taken_as_unsigned(variable);
+  meaning.packing[2] = is_unsigned ? 1 : 0;
   meaning.missing = missing_numbers(variable);
   return meaning;
 }
@@ -154,8 +145,8 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
 class Conversion {
  public:
   Conversion(const Meaning& from, const Meaning& to) {
-    if (from.packing != to.packing || from.is_unsigned != to.is_unsigned ||
-        from.cells != to.cells || from.missing.declared != to.missing.declared)
+    if (from.packing != to.packing || from.cells != to.cells ||
+        from.missing.declared != to.missing.declared)
       throw_different(to, from, "its attributes", "some", "others");
     if (from.units == to.units && from.calendar == to.calendar) return;
     try {
@@ -370,7 +361,8 @@ bool is_monotonic(const std::vector<double>& values) {
 }
 
 bool is_packed(hid_t variable) {
-  return has_scale_or_offset(variable) || is_taken_as_unsigned(variable);
+  return has_attribute(variable, "scale_factor") || has_attribute(variable, "add_offset") ||
+         is_marked_unsigned(variable, cannot_read_variable);
 }
 
 StoredValues read_part(const InputVariable& variable, hid_t type, const Selection& part) {
@@ -416,10 +408,10 @@ StoredValues values_of_all_indices(const InputVariable& variable, hid_t type, Se
 std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
   const auto stored = stored_type_of(variable);
   if (!stored || !is_packed(variable)) return std::nullopt;
-  const ElementType type = is_taken_as_unsigned(variable) ? unsigned_type(*stored) : *stored;
+  const ElementType type =
+      is_marked_unsigned(variable, cannot_read_variable) ? unsigned_type(*stored) : *stored;
   const Packing packing = packing_of(variable);
-  const bool scales = packing[0] || packing[1];
-  return std::pair{type, scales ? make_unpacking(type, packing[0], packing[1]) : Unpacking{}};
+  return std::pair{type, make_unpacking(type, packing[0], packing[1])};
 }
 
 std::vector<double> read_numbers(const InputVariable& variable, const Selection& part) {
