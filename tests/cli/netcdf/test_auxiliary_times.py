@@ -173,3 +173,16 @@ def test_printed_results_have_the_times(folder, words, minutes):
     assert [each[:16] for each in coordinate["dates"]] == [
         f"{each:%Y-%m-%dT%H:%M}" if each.hour or each.minute else f"{each:%Y-%m-%d}" for each in dates
     ]
+
+
+def test_flags_share_the_dimension_of_observations(folder):
+    """Times of it that attribute `coordinates` gives to the observations alone."""
+    with netCDF4.Dataset(folder / "in.nc", "w") as file:
+        file.createDimension("obs", 4)
+        for name, values in (("time", [0, 1, 2, 3]), ("x", [1, 2, 4, 8]), ("flag", [1, 0, 1, 0])):
+            file.createVariable(name, "i4", ("obs",))[:] = values
+        file["time"].units = "days since 2001-01-01"
+        file["x"].coordinates = "time"
+    outcome = support.run("reduce", folder / "in.nc", "x", "--where", "flag==1", "--json", "-")
+    assert outcome.results["sum"] == 5
+    assert "note" not in outcome.stderr
