@@ -89,21 +89,20 @@ Packing packing_of(hid_t variable) {
 MissingNumbers missing_numbers(hid_t variable) {
   const auto stored = stored_type_of(variable);
   if (!stored) return {};
-  const bool sign = !is_marked_unsigned(variable, cannot_read_variable);
-  const auto held = [&](const Value& number) {
-    return held_value(number, sign ? *stored : unsigned_type(*stored), !sign);
-  };
+  const bool is_unsigned = is_marked_unsigned(variable, cannot_read_variable);
+  const ElementType type = is_unsigned ? unsigned_type(*stored) : *stored;
   MissingNumbers missing;
   const std::string names[] = {"_FillValue", "missing_value"};
   for (const auto& attribute :
        read_number_attributes(stored_file_of(variable, cannot_read_variable),
                               path_of(variable, cannot_read_variable), names))
     for (const Value& number : attribute ? attribute->values : std::vector<Value>{})
-      if (const auto value = held(number); value && !is_nan(*value))
+      if (const auto value = held_value(number, type, is_unsigned); value && !is_nan(*value))
         missing.declared.push_back(element_of<double>(*value));
   const PropertiesHandle creation(require(H5Dget_create_plist(variable), cannot_read_variable));
   if (has_default_fill(variable, creation.get(), *stored, cannot_read_variable))
-    missing.by_default = element_of<double>(held(netcdf_default_fill(*stored)).value());
+    missing.by_default =
+        element_of<double>(*held_value(netcdf_default_fill(*stored), type, is_unsigned));
   return missing;
 }
 
@@ -123,12 +122,11 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
   meaning.calendar = text(described, "calendar").value_or("standard");
   for (const char* name : {"bounds", "climatology"}) meaning.cells.push_back(text(variable, name));
   const Packing packing = packing_of(variable);
-  const bool is_unsigned = is_marked_unsigned(variable, cannot_read_variable);
-  if (is_packed(variable) && !is_unsigned && !packing[0] && !packing[1])
+  meaning.packing[2] = is_marked_unsigned(variable, cannot_read_variable) ? 1 : 0;
+  if (is_packed(variable) && meaning.packing[2] == 0 && !packing[0] && !packing[1])
     throw Error(cannot_read_variable, "its scale_factor or add_offset is not a number", "");
   for (std::size_t i = 0; i < packing.size(); ++i)
     if (packing[i]) meaning.packing[i] = element_of<double>(packing[i]->value);
-  meaning.packing[2] = is_unsigned ? 1 : 0;
   meaning.missing = missing_numbers(variable);
   return meaning;
 }
@@ -145,9 +143,13 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
 class Conversion {
  public:
   Conversion(const Meaning& from, const Meaning& to) {
-    if (from.packing != to.packing || from.cells != to.cells ||
-        from.missing.declared != to.missing.declared)
-      throw_different(to, from, "its attributes", "some", "others");
+    const std::string differ = " differ in '" + to.file + "' and '" + from.file + "'";
+    const auto require_same = [&](bool are_same, const char* what) {
+      if (!are_same) throw Error(cannot_read_variable, what + differ, "");
+    };
+    require_same(from.packing == to.packing, "its scale_factor, add_offset or _Unsigned");
+    require_same(from.cells == to.cells, "the names of its bounds");
+    require_same(from.missing.declared == to.missing.declared, "its missing values");
     if (from.units == to.units && from.calendar == to.calendar) return;
     try {
       from_.emplace(from.units, from.calendar, cannot_read_variable);

@@ -372,6 +372,20 @@ def test_times_that_no_double_holds_are_noted(folder):
         assert file["time"].attrs["NAME"].startswith(b"This is a netCDF dimension")
 
 
+@pytest.mark.parametrize("attribute, value, reported", [
+    ("bounds", "cells", "the names of its bounds"),
+    ("scale_factor", 2.0, "its scale_factor, add_offset or _Unsigned"),
+    ("missing_value", 9.0, "its missing values"),
+])  # fmt: skip
+def test_attributes_of_coordinates_that_differ_are_named(folder, attribute, value, reported):
+    paths = [with_times(folder / f"{t}.nc", [t, t + 1], "f8") for t in (0, 2)]
+    with h5py.File(paths[1], "a") as file:
+        file["time"].attrs[attribute] = value
+    words = ("reduce", *paths, "v", "--concat", "time", "--axis", "1", "-o", folder / "out.nc")
+    said = f"outputs lack the coordinate 'time': {reported} differ in '{paths[0]}' and '{paths[1]}'."
+    assert said in support.run(*words).stderr
+
+
 @pytest.mark.parametrize(
     "attributes, true",
     (
