@@ -151,7 +151,7 @@ std::optional<Texts> read_texts(const std::string& file, const std::string& name
   for (const std::string& each : texts.files) versions.try_emplace(each, version_of(each));
   texts.require_unchanged = make_require_unchanged(problem, stored_file, versions);
   const bool are_flags =
-      described != nullptr &&
+      described != nullptr && H5Tget_size(type.get()) == 1 &&
       has_last_dimension(*described, file, name, shape_of(dataset.get(), problem));
   const StoredTexts stored(dataset, std::move(type), problem, are_flags);
   DatasetInfo info;

@@ -56,8 +56,9 @@ void require_line(const io::DatasetInfo& info) {
   if (dimensions != 1)
     throw usage_error("cannot group by '" + info.name + "'",
                       "it has " + std::to_string(dimensions) + " dimensions, not one",
-                      "Name a dataset with an element for each index along the first axis, or "
-                      "also all other dimensions of this one as axes.");
+                      "Name a dataset with an element for each index along the first axis. "
+                      "Integers of several dimensions need all of these as axes; texts of several "
+                      "need a reduction of one file, without `axis`.");
 }
 
 /// Requires that the dimension after '@', if one is named, is that of the groups.

@@ -154,7 +154,7 @@ def test_mistakes(tmp_path):
         file["real"] = np.arange(4.0)
     for words, what in (
         (["--axis", "0", "--by", "month"], "not in its calendar"),
-        (["--axis", "1", "--by", "month"], "its units are"),
+        (["--axis", "1", "--by", "month"], "has no units"),
         (["--axis", "0", "--by", "short"], "3 elements"),
         (["--axis", "0", "--by", "real"], "neither integers nor texts"),
         (["--axis", "0", "--by", "missing"], "missing"),

@@ -112,7 +112,7 @@ def test_what_can_not_be(folder):
         (["--axis", "1,3"], ["dimension 2", "not an axis"]), (["--axis", "1,2", "--ops", "median"], ["not support quantiles"]),
         (["--axis", "1,2", "--weights", "D"], ["not support --weights", "with --mask 'D == 1'"]),
         (["--axis", "1,2", "--keepdims"], ["not support --keepdims"]),
-        (["--axis", "1"], ["2 dimensions", "all other dimensions of this one as axes"]),
+        (["--axis", "1"], ["2 dimensions", "need all of these as axes"]),
     ):  # fmt: skip
         for ranks in (None, 2):
             support.fail("reduce", *words, *more, code=2, mentions=mentions, ranks=ranks)

@@ -262,6 +262,8 @@ def test_a_character_for_each_element(path, named, ranks):
     assert labelled_sums(support.run(*words, "flags", ranks=ranks)) == true_sums(values, texts)
     per_profile = np.repeat(np.array(["buoy", "ship"] * 3, object)[:, None], 5, 1)
     assert labelled_sums(support.run(*words, "names", ranks=ranks)) == true_sums(values, per_profile)
+    support.fail(*words, "flags", "--axis", "0,1", code=2, ranks=ranks,
+                 mentions=["it has 2 dimensions", "texts of several need a reduction of one file"])  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["fixed", "variable", "flags"])
