@@ -102,15 +102,6 @@ std::vector<std::uint64_t> sum(std::vector<std::uint64_t> counts,
   return whole;
 }
 
-std::vector<std::int64_t> sum_everywhere(std::vector<std::int64_t> words,
-                                         const Communicator& communicator) {
-  if (communicator.is_alone()) return words;
-  check(MPI_Allreduce(MPI_IN_PLACE, words.data(), static_cast<int>(words.size()), MPI_INT64_T,
-                      MPI_SUM, communicator.get()),
-        "MPI_Allreduce");
-  return words;
-}
-
 std::optional<Accumulator> reduce_everywhere(const std::optional<Accumulator>& mine,
                                              const Communicator& communicator) {
   if (communicator.is_alone()) return mine;

@@ -19,11 +19,6 @@ Accumulator reduce(const Accumulator& mine, const Communicator& communicator);
 /// most 2^31 - 1 of them, as many on every rank.
 std::vector<std::uint64_t> sum(std::vector<std::uint64_t> counts, const Communicator& communicator);
 
-/// Sums the ranks' words, one by one, on every rank, in one message; collective. As many on every
-/// rank.
-std::vector<std::int64_t> sum_everywhere(std::vector<std::int64_t> words,
-                                         const Communicator& communicator);
-
 /// Does what reduce() does on every rank; returns nothing where any rank comes without contents.
 std::optional<Accumulator> reduce_everywhere(const std::optional<Accumulator>& mine,
                                              const Communicator& communicator);

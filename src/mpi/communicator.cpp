@@ -165,4 +165,9 @@ std::vector<double> sum(std::vector<double> values, const Communicator& communic
   return combined(std::move(values), MPI_DOUBLE, MPI_SUM, communicator);
 }
 
+std::vector<std::int64_t> sum_everywhere(std::vector<std::int64_t> words,
+                                         const Communicator& communicator) {
+  return combined(std::move(words), MPI_INT64_T, MPI_SUM, communicator);
+}
+
 }  // namespace warpfold::mpi

@@ -107,7 +107,9 @@ std::vector<double> maximum(std::vector<double> values, const Communicator& comm
 std::vector<std::uint64_t> bitwise_or(std::vector<std::uint64_t> values,
                                       const Communicator& communicator);
 
-/// Returns the sum of the ranks' values, element by element; collective.
+/// Return the sum of the ranks' values, element by element; collective.
 std::vector<double> sum(std::vector<double> values, const Communicator& communicator);
+std::vector<std::int64_t> sum_everywhere(std::vector<std::int64_t> words,
+                                         const Communicator& communicator);
 
 }  // namespace warpfold::mpi

@@ -5,19 +5,14 @@
 #include <string>
 #include <system_error>
 
+#include "core/base/text.hpp"
+
 namespace warpfold {
 namespace {
 
 /// Decimal and binary exponents of leading digits beyond which a number is huge or tiny.
 constexpr std::int64_t far_decimal = 400;
 constexpr std::int64_t far_binary = 1200;
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return lower;
-}
 
 int digit_value(char character) {
   if (character >= '0' && character <= '9') return character - '0';
@@ -90,7 +85,7 @@ ExactNumber::ExactNumber(const ScaledInteger& value)
 
 std::optional<ExactNumber> ExactNumber::parse(std::string_view text) {
   if (text.size() > max_characters) return std::nullopt;
-  const std::string lower = lower_case(text);
+  const std::string lower = lowered(text);
   std::string_view rest = lower;
   const bool negative = rest.starts_with('-');
   if (negative || rest.starts_with('+')) rest.remove_prefix(1);

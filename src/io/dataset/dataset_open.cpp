@@ -171,6 +171,10 @@ std::string cannot_read(const std::string& file, const std::string& name) {
   return "cannot read '" + name + "' in '" + file + "'";
 }
 
+std::string without_leading_slashes(const std::string& path) {
+  return path.substr(std::min(path.size(), path.find_first_not_of('/')));
+}
+
 std::string enumerate(const std::vector<std::string>& names, std::size_t maximum) {
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), maximum); ++i) {

@@ -58,6 +58,8 @@ DatasetHandle open_netcdf_variable(hid_t variable, const std::string& name);
 /// Returns what a soft or external link leads to; nothing of others. Call within a LibraryScope.
 std::string link_text(hid_t file, const std::string& path);
 
+std::string without_leading_slashes(const std::string& path);
+
 /// "'a', 'b', ... and 3 more": at most `most` of `names`.
 std::string enumerate(const std::vector<std::string>& names, std::size_t maximum);
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/dataset/dataset_open.hpp"
 #include "io/files/posix_file.hpp"
 #include "io/hdf5/hdf5_file.hpp"
 #include "io/hdf5/hdf5_library.hpp"
@@ -95,10 +96,6 @@ void require_possible(const OutputSpec& spec) {
 /// A name that no other tool gives.
 std::string preliminary_name(std::size_t number) {
   return ".warpfold-staged-" + std::to_string(number);
-}
-
-std::string without_leading_slashes(const std::string& path) {
-  return path.substr(std::min(path.size(), path.find_first_not_of('/')));
 }
 
 }  // namespace

@@ -12,10 +12,6 @@ using nlohmann::json;
 
 constexpr std::size_t max_listed_names = 10;
 
-std::string without_leading_slashes(const std::string& name) {
-  return name.substr(std::min(name.size(), name.find_first_not_of('/')));
-}
-
 /// A chooser makes a choice from the datasets of a file, which are listed where a pattern needs it.
 class Chooser {
  public:
@@ -47,7 +43,7 @@ class Chooser {
 
  private:
   void add(ChosenDataset dataset) {
-    if (taken_.insert(without_leading_slashes(dataset.name)).second)
+    if (taken_.insert(io::without_leading_slashes(dataset.name)).second)
       chosen_.push_back(std::move(dataset));
   }
 
@@ -56,7 +52,7 @@ class Chooser {
   }
 
   void add_matches(const std::string& pattern) {
-    const auto matches = io::list_datasets(file_, without_leading_slashes(pattern));
+    const auto matches = io::list_datasets(file_, io::without_leading_slashes(pattern));
     for (const io::DatasetListing& listing : matches) add(listing);
     if (!matches.empty()) return;
     throw Error("no dataset of '" + file_ + "' matches '" + pattern + "'",

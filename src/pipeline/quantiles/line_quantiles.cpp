@@ -36,17 +36,6 @@ TableBytes table_bytes(const DatasetView& view, const LineQuantiles& wanted, boo
           on_gpu ? search_bytes * wanted.writers.size() : 0};
 }
 
-/// Returns the outputs that have elements in a chunk, where the dataset has chunks.
-std::uint64_t outputs_of_chunk(const AxisShape& array, const io::DatasetInfo& info) {
-  const std::vector<std::uint64_t> granule = granule_of(info);
-  std::uint64_t outputs = 1;
-  for (const int d : array.across) {
-    const auto i = static_cast<std::size_t>(d);
-    outputs *= std::clamp<std::uint64_t>(granule[i], 1, array.shape[i]);
-  }
-  return outputs;
-}
-
 /// Returns the needs of tiles whose tables stay within `memory`. Two are in a GPU's memory at once,
 /// if there is room for those of whole chunks: one is filled while outputs of the other are found.
 /// Throws where the elements of one output don't fit.
@@ -59,8 +48,8 @@ WorkNeeds needs_of_lines(const io::DatasetInfo& info, const AxisShape& array,
                     " bytes of each rank's memory",
                 "Raise `quantile_memory_bytes`, reduce fewer at a time with `every`, or omit "
                 "`axis` to reduce all elements.");
-  const bool two =
-      on_gpu && outputs_of_chunk(array, info) <= memory / 2 / (longest_bytes + bytes.output);
+  const bool two = on_gpu && granule_outputs(array, granule_of(info)) <=
+                                 memory / 2 / (longest_bytes + bytes.output);
   const std::uint64_t tile = two ? memory / 2 : memory;
   return {.items = Items::tiles_in_memory,
           .array = array,

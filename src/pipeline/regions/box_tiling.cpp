@@ -106,24 +106,22 @@ class BoxGrowth {
   std::vector<std::uint64_t> extent_;
 };
 
-std::uint64_t granule_outputs(const AxisShape& array, std::span<const std::uint64_t> granule) {
-  std::uint64_t outputs = 1;
-  for (const int d : array.across) {
+/// Returns the extent of a granule along some dimensions of an array.
+std::uint64_t granule_extent(const AxisShape& array, std::span<const int> dimensions,
+                             std::span<const std::uint64_t> granule) {
+  std::uint64_t extent = 1;
+  for (const int d : dimensions) {
     const auto i = static_cast<std::size_t>(d);
-    outputs *= std::clamp<std::uint64_t>(granule[i], 1, array.shape[i]);
+    extent *= std::clamp<std::uint64_t>(granule[i], 1, array.shape[i]);
   }
-  return outputs;
+  return extent;
 }
 
 /// Returns the elements of a box that has the outputs of one granule, and `least_rows` rows or
 /// more.
 std::uint64_t column_elements(const AxisShape& array, std::span<const std::uint64_t> granule) {
-  std::uint64_t rows = 1;
-  for (const int d : array.along) {
-    const auto i = static_cast<std::size_t>(d);
-    rows *= std::clamp<std::uint64_t>(granule[i], 1, array.shape[i]);
-  }
-  return granule_outputs(array, granule) * round_up(least_rows, rows);
+  return granule_outputs(array, granule) *
+         round_up(least_rows, granule_extent(array, array.along, granule));
 }
 
 /// Returns an array whose outputs are the elements that share a factor, where these are many, and
@@ -163,6 +161,10 @@ std::vector<std::uint64_t> granule_of(const io::DatasetInfo& info) {
   for (std::size_t d = 0; d < selection.size(); ++d)
     if (!selection[d].dropped) granule.push_back(ceil_div(info.chunk_shape[d], selection[d].step));
   return granule;
+}
+
+std::uint64_t granule_outputs(const AxisShape& array, std::span<const std::uint64_t> granule) {
+  return granule_extent(array, array.across, granule);
 }
 
 std::vector<std::uint64_t> choose_box_extents(const AxisShape& array,

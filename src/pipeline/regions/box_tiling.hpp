@@ -15,6 +15,9 @@ namespace warpfold::pipeline {
 /// them; the chunks' where the dataset is chunked, otherwise 1 along all dimensions.
 std::vector<std::uint64_t> granule_of(const io::DatasetInfo& info);
 
+/// Returns how many outputs of an array have elements in a granule.
+std::uint64_t granule_outputs(const AxisShape& array, std::span<const std::uint64_t> granule);
+
 /// Limits of a box of a tile.
 struct BoxLimits {
   std::uint64_t elements = 1;  ///< the most, unless one granule has more
