@@ -100,10 +100,7 @@ class ZstdDecoder : public BlockDecoder {
   }
 
  private:
-  struct Free {
-    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-  };
-  std::unique_ptr<ZSTD_DCtx, Free> context_;
+  std::unique_ptr<ZSTD_DCtx, FreedBy<ZSTD_freeDCtx>> context_;
 };
 
 class ZstdCompressor : public Compressor {
@@ -119,11 +116,8 @@ class ZstdCompressor : public Compressor {
   }
 
  private:
-  struct Free {
-    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  };
   int level_;
-  std::unique_ptr<ZSTD_CCtx, Free> context_;
+  std::unique_ptr<ZSTD_CCtx, FreedBy<ZSTD_freeCCtx>> context_;
 };
 #endif
 

@@ -16,14 +16,8 @@ namespace {
 
 constexpr const char* damaged = "its blosc2 frame is damaged";
 
-struct FreeFrame {
-  void operator()(blosc2_schunk* frame) const { blosc2_schunk_free(frame); }
-};
-struct FreeArray {
-  void operator()(b2nd_array_t* array) const { b2nd_free(array); }
-};
-using Frame = std::unique_ptr<blosc2_schunk, FreeFrame>;
-using Array = std::unique_ptr<b2nd_array_t, FreeArray>;
+using Frame = std::unique_ptr<blosc2_schunk, FreedBy<blosc2_schunk_free>>;
+using Array = std::unique_ptr<b2nd_array_t, FreedBy<b2nd_free>>;
 
 /// The compressed bytes of a frame's only chunk.
 class OnlyChunk {

@@ -30,12 +30,7 @@ class InflateStep : public FilterStep {
   }
 
  private:
-  struct Free {
-    void operator()(libdeflate_decompressor* decompressor) const {
-      libdeflate_free_decompressor(decompressor);
-    }
-  };
-  std::unique_ptr<libdeflate_decompressor, Free> decompressor_;
+  std::unique_ptr<libdeflate_decompressor, FreedBy<libdeflate_free_decompressor>> decompressor_;
 };
 
 class DeflateCompressor : public Compressor {
@@ -50,12 +45,7 @@ class DeflateCompressor : public Compressor {
   }
 
  private:
-  struct Free {
-    void operator()(libdeflate_compressor* compressor) const {
-      libdeflate_free_compressor(compressor);
-    }
-  };
-  std::unique_ptr<libdeflate_compressor, Free> compressor_;
+  std::unique_ptr<libdeflate_compressor, FreedBy<libdeflate_free_compressor>> compressor_;
 };
 
 }  // namespace

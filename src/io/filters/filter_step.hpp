@@ -18,6 +18,12 @@ struct DamagedBytes {
 /// Thrown for a stream that more memory might hold.
 struct TooLong : DamagedBytes {};
 
+/// Frees what a C library made, as the deleter of its owner.
+template <auto free>
+struct FreedBy {
+  void operator()(auto* object) const { free(object); }
+};
+
 /// Undoes one filter of a dataset.
 class FilterStep {
  public:
