@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/storage_options.hpp"
@@ -27,16 +26,11 @@ struct CompactOptions {
 };
 
 /// Result of a compaction, on rank 0 alone.
-struct CompactResult {
-  ElementFormat format;                       ///< as stored
-  ElementType value_type = ElementType::f64;  ///< type of the written elements
-  AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
-  std::string output_dataset;                 ///< path of the dataset of elements
-  std::string indices_dataset;                ///< empty unless requested
-  std::vector<std::uint64_t> shape;           ///< shape of the input, as selected
-  std::uint64_t count = 0;                    ///< number of elements of the input
-  std::uint64_t kept = 0;                     ///< number of elements written
-  RunReport report;                           ///< the run: backend, threads, times
+struct CompactResult : DatasetResult {
+  std::string output_dataset;   ///< path of the dataset of elements
+  std::string indices_dataset;  ///< empty unless requested
+  std::uint64_t count = 0;      ///< number of elements of the input
+  std::uint64_t kept = 0;       ///< number of elements written
 };
 
 /// Writes the elements of dataset `dataset` of HDF5 file `file` that meet all conditions to a new

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "warpfold/applied_attributes.hpp"
+#include "warpfold/core/element_type.hpp"
+#include "warpfold/run_options.hpp"
 
 namespace warpfold {
 
@@ -11,6 +16,15 @@ struct DatasetChoice {
   /// A path that exists is never a pattern.
   std::vector<std::string> names;
   bool all = false;  ///< every dataset of the file; `names` is ignored
+};
+
+/// Common results of all commands on a dataset that is read.
+struct DatasetResult {
+  ElementFormat format;                       ///< as stored
+  ElementType value_type = ElementType::f64;  ///< type after unpacking
+  AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
+  std::vector<std::uint64_t> shape;           ///< shape of the input, as selected
+  RunReport report;                           ///< the run: backend, threads, times
 };
 
 /// Outcome of one of several datasets.

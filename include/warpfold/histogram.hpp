@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "warpfold/applied_attributes.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/dataset_choice.hpp"
@@ -28,17 +27,12 @@ struct HistogramOptions {
 };
 
 /// Result of a histogram of the whole dataset, on rank 0 alone.
-struct HistogramResult {
-  std::vector<double> edges;                  ///< bounds of the bins, rising
-  std::vector<std::uint64_t> counts;          ///< counts of the bins
-  std::uint64_t below = 0;                    ///< number of elements below the first edge
-  std::uint64_t above = 0;                    ///< number of elements above the last edge
-  std::uint64_t nan = 0;                      ///< number of elements that are NaN
-  ElementFormat format;                       ///< as stored
-  ElementType value_type = ElementType::f64;  ///< type after unpacking
-  AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
-  std::vector<std::uint64_t> shape;           ///< as selected
-  RunReport report;                           ///< the run: backend, threads, times
+struct HistogramResult : DatasetResult {
+  std::vector<double> edges;          ///< bounds of the bins, rising
+  std::vector<std::uint64_t> counts;  ///< counts of the bins
+  std::uint64_t below = 0;            ///< number of elements below the first edge
+  std::uint64_t above = 0;            ///< number of elements above the last edge
+  std::uint64_t nan = 0;              ///< number of elements that are NaN
 };
 
 /// Counts the values of dataset `dataset` of HDF5 file `file` by bins, exactly, as

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "warpfold/applied_attributes.hpp"
 #include "warpfold/axis.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/error.hpp"
@@ -133,23 +132,18 @@ struct LeftOutElements {
 };
 
 /// Result of a reduction, on rank 0 alone.
-struct ReduceResult {
+struct ReduceResult : DatasetResult {
   Summary summary;  ///< summary of all elements in view; none along axes or by labels
   std::vector<LabelSummary> labels;  ///< rising; including labels without elements in view
   /// The requested quantiles, as numpy.quantile() of an array of doubles: elements, or doubles
   /// interpolated between two. Without elements they are empty values.
   std::vector<Value> quantiles;
-  ElementFormat format;                       ///< as stored
-  ElementType value_type = ElementType::f64;  ///< type after unpacking
-  AppliedAttributes applied;                  ///< attributes that unpacked the stored numbers
-  std::vector<std::uint64_t> shape;           ///< as selected
-  std::vector<int> axes;                      ///< reduced dimensions, rising; none for all elements
-  std::vector<std::string> axis_names;        ///< names of the axes, if each has one
-  std::vector<std::uint64_t> output_shape;    ///< along axes, or by labels
-  std::vector<AxisOutput> outputs;            ///< outputs of statistics, then of quantiles
+  std::vector<int> axes;                    ///< reduced dimensions, rising; none for all elements
+  std::vector<std::string> axis_names;      ///< names of the axes, if each has one
+  std::vector<std::uint64_t> output_shape;  ///< along axes, or by labels
+  std::vector<AxisOutput> outputs;          ///< outputs of statistics, then of quantiles
   std::vector<ReportedCoordinate> coordinates;  ///< coordinates of outputs without a file
   std::optional<LeftOutElements> left_out;      ///< none along axes, by labels or with factors
-  RunReport report;                             ///< the run: backend, threads, times
 };
 
 /// Reduces dataset `dataset` of HDF5 file `file` to numbers or, along axes, into datasets of a new

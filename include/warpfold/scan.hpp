@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "warpfold/applied_attributes.hpp"
 #include "warpfold/axis.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/error.hpp"
@@ -39,19 +38,14 @@ struct ScanOptions {
 };
 
 /// Result of a scan, on rank 0 alone.
-struct ScanResult {
-  ElementFormat format;                        ///< as stored
-  ElementType value_type = ElementType::f64;   ///< type after unpacking
-  AppliedAttributes applied;                   ///< attributes that unpacked the stored numbers
+struct ScanResult : DatasetResult {
   ElementType output_type = ElementType::f64;  ///< type of the prefixes
   std::string output_dataset;                  ///< path in the output file
   std::optional<int> axis;                     ///< number of the axis, if any
   std::string axis_name;                       ///< empty if it has none
-  std::vector<std::uint64_t> shape;            ///< shape of the input, as selected
   std::vector<std::uint64_t> output_shape;     ///< the same, except for offsets
   std::uint64_t count = 0;                     ///< number of elements
   Value last;                                  ///< last prefix; empty without elements
-  RunReport report;                            ///< the run: backend, threads, times
 };
 
 /// Writes the prefix scan of dataset `dataset` of HDF5 file `file`, in row-major order or along an

@@ -82,9 +82,9 @@ class GenerateCommand : public Command {
   }
 
   Report make_report(const pipeline::GenerateResult& result) const {
-    const DatasetRun run{"generate",     options_.output.path, options_.output.dataset,
-                         options_.shape, options_.format,      options_.format.type,
-                         result.report};
+    const DatasetResult made{
+        options_.format, options_.format.type, {}, options_.shape, result.report};
+    const DatasetRun run{"generate", options_.output.path, options_.output.dataset, made};
     Report report;
     report.notes = run_notes(result.report);
     report.text = text(result);

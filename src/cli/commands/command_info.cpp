@@ -262,9 +262,9 @@ class InfoCommand : public Command {
     report.text = text(arguments_.dataset(), description);
     report.csv = csv_header();
     add_rows(report.csv, arguments_.dataset(), description);
-    const ElementFormat format = description.info.format;
-    report.json = json_head({"info", arguments_.file, arguments_.dataset(), description.info.shape,
-                             format, format.type, description.report, description.seen.applied});
+    report.json = json_head("info", description.report, arguments_.file);
+    report.json["dataset"] = arguments_.dataset();
+    add_shape(report.json, description.info.shape, description.info.format);
     add_results(report.json, description);
     return report;
   }

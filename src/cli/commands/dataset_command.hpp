@@ -47,8 +47,7 @@ class DatasetCommand : public Command {
   }
 
   DatasetRun run_on(const std::string& dataset, const Result& result) const {
-    return {name_,         request_.arguments.file, dataset,       result.shape,
-            result.format, result.value_type,       result.report, result.applied};
+    return {name_, request_.arguments.file, dataset, result};
   }
 
   const std::string name_;

@@ -100,9 +100,9 @@ void add_shape(Json& document, const std::vector<std::uint64_t>& shape, ElementF
 }
 
 Json json_head(const DatasetRun& run) {
-  Json document = json_head(run.command, run.run, run.file);
+  Json document = json_head(run.command, run.result.report, run.file);
   document["dataset"] = run.dataset;
-  add_shape(document, run.shape, run.format);
+  add_shape(document, run.result.shape, run.result.format);
   return document;
 }
 
@@ -175,14 +175,16 @@ std::string files_text(const std::string& file, const ViewOptions& view) {
 Report dataset_report(const DatasetRun& run, const ViewOptions& view, const std::string& lines,
                       const Json& members, bool timings) {
   Report report;
-  report.notes = run_notes(run.run);
+  report.notes = run_notes(run.result.report);
   report.text = fmt::format("{} {}: {}, {}, {}\n", files_text(run.file, view), run.dataset,
-                            format_text(run.format), extent_text(run.shape), run_text(run.run)) +
-                applied_line(run.applied) + lines + timings_text(run.run, timings);
+                            format_text(run.result.format), extent_text(run.result.shape),
+                            run_text(run.result.report)) +
+                applied_line(run.result.applied) + lines + timings_text(run.result.report, timings);
   report.json = json_head(run);
-  describe_view(report.json, view, run.applied, run.format.type, run.value_type);
+  describe_view(report.json, view, run.result.applied, run.result.format.type,
+                run.result.value_type);
   report.json.update(members);
-  report.json["timings"] = timings_json(run.run);
+  report.json["timings"] = timings_json(run.result.report);
   return report;
 }
 
@@ -196,12 +198,12 @@ void add_rows(Table& csv, const DatasetRun& run, const std::vector<ResultRow>& r
     std::vector<std::string> row{run.command,
                                  run.file,
                                  run.dataset,
-                                 std::string(name_of(run.format.type)),
-                                 fmt::format("{}", run.run.ranks),
-                                 run.run.backend,
+                                 std::string(name_of(run.result.format.type)),
+                                 fmt::format("{}", run.result.report.ranks),
+                                 run.result.report.backend,
                                  statistic,
                                  value,
-                                 to_text(run.run.seconds)};
+                                 to_text(run.result.report.seconds)};
     std::vector<std::string>& names = csv.front();
     const auto own = static_cast<std::ptrdiff_t>(row.size());
     for (const auto& [name, cell] : places) {

@@ -45,11 +45,7 @@ struct DatasetRun {
   std::string command;
   std::string file;
   std::string dataset;
-  const std::vector<std::uint64_t>& shape;  ///< as selected
-  ElementFormat format;                     ///< as stored
-  ElementType value_type;                   ///< once unpacked
-  const RunReport& run;
-  AppliedAttributes applied = {};  ///< to the stored numbers that were read
+  const DatasetResult& result;
 };
 
 Json json_head(const DatasetRun& run);

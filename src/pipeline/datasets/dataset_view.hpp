@@ -14,6 +14,7 @@
 #include "pipeline/run/run.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/error.hpp"
+#include "warpfold/dataset_choice.hpp"
 #include "warpfold/view_options.hpp"
 
 namespace warpfold::pipeline {
@@ -70,8 +71,7 @@ void while_unchanged(const DatasetView& view, const mpi::Communicator& communica
 }
 
 /// Says in a command's result what was read.
-template <class Result>
-void describe_view(const DatasetView& view, Result& result) {
+inline void describe_view(const DatasetView& view, DatasetResult& result) {
   result.format = view.info().format;
   result.value_type = view.value_type();
   result.applied = view.applied;
