@@ -24,66 +24,59 @@ class CudaBackend final : public Backend {
 
   std::unique_ptr<ReduceEngine> make_reduce_engine(const StagingPlan& plan,
                                                    ReduceNeeds needs) override {
-    device_.activate();
-    return cuda::make_reduce_engine(device_, with_mask(plan), needs);
+    return cuda::make_reduce_engine(device_, prepared(plan), needs);
   }
 
   std::unique_ptr<HistogramEngine> make_histogram_engine(
       const StagingPlan& plan, const std::vector<std::uint64_t>& bin_keys) override {
-    device_.activate();
-    return cuda::make_histogram_engine(device_, with_mask(plan), bin_keys);
+    return cuda::make_histogram_engine(device_, prepared(plan), bin_keys);
   }
 
   std::unique_ptr<ReadEngine> make_read_engine(const StagingPlan& plan,
                                                const ReadTarget& target) override {
-    device_.activate();
-    return cuda::make_read_engine(device_, with_mask(plan), target);
+    return cuda::make_read_engine(device_, prepared(plan), target);
   }
 
   std::unique_ptr<AxisReduceEngine> make_axis_reduce_engine(const StagingPlan& plan,
                                                             const AxisReduceSpec& spec) override {
-    device_.activate();
-    return cuda::make_axis_reduce_engine(device_, with_mask(plan), spec);
+    return cuda::make_axis_reduce_engine(device_, prepared(plan), spec);
   }
 
   std::unique_ptr<LabelEngine> make_label_engine(const StagingPlan& plan, ReduceNeeds needs,
                                                  std::uint64_t labels) override {
-    device_.activate();
-    return cuda::make_label_engine(device_, with_mask(plan), needs, labels);
+    return cuda::make_label_engine(device_, prepared(plan), needs, labels);
   }
 
   std::unique_ptr<QuantileEngine> make_quantile_engine(const StagingPlan& plan,
                                                        const QuantileEngineSpec& spec) override {
-    device_.activate();
-    return cuda::make_quantile_engine(device_, with_mask(plan), spec);
+    return cuda::make_quantile_engine(device_, prepared(plan), spec);
   }
 
   std::unique_ptr<AxisScanEngine> make_axis_scan_engine(const StagingPlan& plan,
                                                         const AxisScanSpec& spec) override {
-    device_.activate();
-    return cuda::make_axis_scan_engine(device_, with_mask(plan), spec);
+    return cuda::make_axis_scan_engine(device_, prepared(plan), spec);
   }
 
   std::unique_ptr<ScanEngine> make_scan_engine(const BlockEnginePlan& plan,
                                                const ScanSpec& spec) override {
-    device_.activate();
-    return cuda::make_scan_engine(device_, with_mask(plan), spec);
+    return cuda::make_scan_engine(device_, prepared(plan), spec);
   }
 
   std::unique_ptr<CompactEngine> make_compact_engine(const BlockEnginePlan& plan,
                                                      bool indices) override {
-    device_.activate();
-    return cuda::make_compact_engine(device_, with_mask(plan), indices);
+    return cuda::make_compact_engine(device_, prepared(plan), indices);
   }
 
  private:
-  /// Return a plan with its mask in device memory; engines with an earlier one are gone by then.
-  StagingPlan with_mask(StagingPlan plan) {
+  /// Activate the device; return a plan with its mask in device memory. Engines with an earlier one
+  /// are gone by then.
+  StagingPlan prepared(StagingPlan plan) {
+    device_.activate();
     plan.decoding = mask_.put_on_device(plan.decoding);
     return plan;
   }
-  BlockEnginePlan with_mask(BlockEnginePlan plan) {
-    plan.pieces = with_mask(plan.pieces);
+  BlockEnginePlan prepared(BlockEnginePlan plan) {
+    plan.pieces = prepared(plan.pieces);
     return plan;
   }
 
