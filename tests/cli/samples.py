@@ -4,6 +4,7 @@ import h5py
 import numpy as np
 
 import reference
+import support
 from support import FLOAT_TYPES, INTEGER_TYPES, NUMPY_TYPES
 
 GENERATED_TYPES = (*INTEGER_TYPES, *FLOAT_TYPES, "bool", "enum")
@@ -107,6 +108,28 @@ def of_several_files(folder):
             layout[...] = h5py.VirtualSource(source, "values", (6,))
             file.create_virtual_dataset("values", layout)
     return {"outer.h5": ["inner.h5", "plain.h5"], "raw.h5": ["raw"], "over.h5": ["raw.h5", "raw"]}
+
+
+# Extents of parts along an axis.
+EXTENTS = (8, 12, 5)
+
+
+def shape_along(axis):
+    shape = [9, 7, 10]
+    shape[axis] = sum(EXTENTS)
+    return tuple(shape)
+
+
+def split(values, axis, extents=EXTENTS):
+    return np.split(values, np.cumsum(extents)[:-1], axis)
+
+
+def write_parts(folder, name, parts, storage=({},) * 10, dataset="values"):
+    """A file for each part, in an order that is not that of their names."""
+    paths = [folder / f"{letter}.h5" for letter in "bcadefghij"[: len(parts)]]
+    for path, part, options in zip(paths, parts, storage):
+        support.write(path, part, name, dataset, **options)
+    return paths
 
 
 GRID = (3, 4)

@@ -345,6 +345,18 @@ def outputs(folder, command, path, dataset, *words, **options):
     return stored_bytes(out)
 
 
+def names_in(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+def opened(path, **options):
+    """Returns a file as xarray shows it, with times as they are stored."""
+    import xarray
+
+    with xarray.open_dataset(path, decode_times=False, **options) as file:
+        return file.load()
+
+
 def stored_type(path, dataset="values"):
     """The HDF5 type that a dataset has."""
     with h5py.File(path, "r") as file:

@@ -132,4 +132,4 @@ def test_what_is_wrong_is_refused_before_reading(folder):
     support.fail("compact", path, "values", "--where", ">0", "-o", path, "--force", code=2,
                  mentions=["input"], ranks=2)  # fmt: skip
     assert (folder / "there.h5").read_text() == "precious"
-    assert sorted(each.name for each in folder.iterdir()) == ["in.h5", "there.h5"]
+    assert support.names_in(folder) == ["in.h5", "there.h5"]

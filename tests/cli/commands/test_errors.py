@@ -22,16 +22,12 @@ def arguments_of(command, path, dataset, folder):
     return [command, path, dataset, *output]
 
 
-def names_in(folder):
-    return sorted(each.name for each in folder.iterdir())
-
-
 def assert_refused(command, folder, dataset, ranks, code=FAILED, **options):
     """The command fails on in.h5 and leaves the folder as it was."""
-    before = names_in(folder)
+    before = support.names_in(folder)
     arguments = arguments_of(command, folder / "in.h5", dataset, folder)
     support.fail(*arguments, code=code, ranks=ranks, **options)
-    assert names_in(folder) == before
+    assert support.names_in(folder) == before
 
 
 @on_ranks
@@ -137,7 +133,7 @@ UNWRITABLE = ["missing/out.h5", "in.h5/out.h5", "", "/proc/out.h5"]
 def test_unwritable_output(folder, target, ranks):
     path = support.write(folder / "in.h5", [1, 2, 3], "i32")
     support.fail("scan", path, "values", "-o", folder / target, code=FAILED, ranks=ranks)
-    assert names_in(folder) == ["in.h5"]
+    assert support.names_in(folder) == ["in.h5"]
 
 
 @on_ranks
@@ -147,7 +143,7 @@ def test_existing_output_is_kept_without_force(folder, ranks):
     arguments = ("scan", path, "values", "-o", folder / "out.h5")
     support.fail(*arguments, code=FAILED, mentions=["out.h5", "--force"], ranks=ranks)
     assert (folder / "out.h5").read_text() == "precious"
-    assert names_in(folder) == ["in.h5", "out.h5"]
+    assert support.names_in(folder) == ["in.h5", "out.h5"]
 
 
 @on_ranks
@@ -169,7 +165,7 @@ def test_no_room_for_the_output(folder):
     limit = ["bash", "-c", 'trap "" XFSZ; ulimit -f 65536; exec "$@"', "limited"]
     arguments = ("scan", path, "values", "-o", folder / "out.h5")
     support.fail(*arguments, code=FAILED, mentions=["out.h5"], prefix=limit)
-    assert names_in(folder) == ["in.h5"]
+    assert support.names_in(folder) == ["in.h5"]
 
 
 @on_ranks
@@ -237,7 +233,7 @@ def test_wrong_usage(folder, case, ranks):
     support.fail(
         *arguments, code=USAGE, mentions=mentions, ranks=ranks, cwd=folder, backend=backend
     )
-    assert names_in(folder) == ["in.h5"]
+    assert support.names_in(folder) == ["in.h5"]
 
 
 def test_file_of_a_long_strange_name(folder):
@@ -276,7 +272,7 @@ def test_empty_file_names(folder, command, ranks):
     }[command]
     code, why = (USAGE, "names no file") if command == "generate" else (FAILED, "path is empty")
     support.fail(*words, code=code, mentions=[why], ranks=ranks, cwd=folder)
-    assert names_in(folder) == []
+    assert support.names_in(folder) == []
 
 
 def test_an_empty_file_is_called_so(folder):
@@ -289,7 +285,7 @@ def test_filters_of_a_scalar(folder):
     words = ("scan", folder / "in.h5", "values", "-o", folder / "out.h5", "--deflate")
     for chunks in ((), ("--chunks", "auto")):
         support.fail(*words, *chunks, code=USAGE, mentions=["it is a scalar", "Omit"])
-    assert names_in(folder) == ["in.h5"]
+    assert support.names_in(folder) == ["in.h5"]
 
 
 def test_a_float_of_another_bias_is_distinguished(folder):
@@ -344,7 +340,7 @@ def test_an_option_does_not_take_the_next_one(folder, option):
     backend = ("--backend", support.BACKEND)
     support.fail("reduce", "in.h5", *backend, "--", option + "=", code=FAILED, backend=None,
                  mentions=[f"'{option}='", "no such dataset"], cwd=folder)  # fmt: skip
-    assert names_in(folder) == ["in.h5"]
+    assert support.names_in(folder) == ["in.h5"]
 
 
 @on_ranks

@@ -28,7 +28,7 @@ def input_file(tmp_path_factory):
 def wait_for_temporary_file(folder, before, process):
     """Returns once the scan is writing."""
     end = time.monotonic() + 60
-    while names_in(folder) == before:
+    while support.names_in(folder) == before:
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < end
         time.sleep(0.005)
@@ -38,18 +38,14 @@ def wait_for_temporary_file(folder, before, process):
 
 def stop_half_way(folder, path, how, ranks, *arguments, code=None):
     """Sends the signal `how` to a scan at work; returns the names it leaves."""
-    before = names_in(folder)
+    before = support.names_in(folder)
     options = ("-o", folder / "out.h5", "--output-type", "f16", "--threads", 1, *arguments)
     process = support.start("scan", path, "values", *options, ranks=ranks)
     wait_for_temporary_file(folder, before, process)
     process.send_signal(how)
     process.communicate(timeout=60)
     assert process.returncode != 0 if code is None else process.returncode == code
-    return names_in(folder)
-
-
-def names_in(folder):
-    return sorted(each.name for each in folder.iterdir())
+    return support.names_in(folder)
 
 
 @pytest.mark.parametrize("ranks", [None, 1, 3])
@@ -65,7 +61,7 @@ def test_who_started_it_sees_the_signal(folder, input_file, how):
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_a_launcher_sees_ranks_leave_in_order(folder, input_file, how):
-    before = names_in(folder)
+    before = support.names_in(folder)
     words = ("scan", input_file, "values", "-o", folder / "out.h5", "--output-type", "f16")
     process = support.start(*words, ranks=3)
     wait_for_temporary_file(folder, before, process)
@@ -75,7 +71,7 @@ def test_a_launcher_sees_ranks_leave_in_order(folder, input_file, how):
     assert process.returncode == 128 + how
     assert stderr.count("warpfold: error: interrupted") == 1
     assert "exited on signal" not in stderr
-    assert names_in(folder) == []
+    assert support.names_in(folder) == []
 
 
 @pytest.mark.parametrize("storage", [(), ("--chunks", "auto")])
@@ -86,7 +82,7 @@ def test_the_same_signal_twice_leaves_nothing(folder, fault, how, storage):
     words = ("scan", path, "values", "-o", folder / "out.h5", "--json", folder / "report", *storage)
     process = support.start(*words, prefix=prefix)
     end = time.monotonic() + 60
-    while len(names_in(folder)) < 3 or fault.count() < 1:
+    while len(support.names_in(folder)) < 3 or fault.count() < 1:
         assert process.poll() is None and time.monotonic() < end
         time.sleep(0.005)
     process.send_signal(how)
@@ -94,7 +90,7 @@ def test_the_same_signal_twice_leaves_nothing(folder, fault, how, storage):
     process.send_signal(how)
     process.communicate(timeout=60)
     assert process.returncode == -how
-    assert names_in(folder) == ["in.h5"]
+    assert support.names_in(folder) == ["in.h5"]
 
 
 def ranks_of(launcher):
@@ -115,7 +111,7 @@ def test_ctrl_c_ends_a_shells_loop(folder, input_file):
     stderr = process.communicate(timeout=60)[1]
     assert process.returncode == -signal.SIGINT
     assert "turn 1" in stderr and "turn 2" not in stderr and "status" not in stderr
-    assert names_in(folder) == []
+    assert support.names_in(folder) == []
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
@@ -146,13 +142,13 @@ def kill_half_way(folder, ranks, *words):
     """Kills a run that writes to out.h5 once it has its temporary file."""
     process = support.start(*words, ranks=ranks)
     end = time.monotonic() + 60
-    while len(names_in(folder)) < 1:
+    while len(support.names_in(folder)) < 1:
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < end
         time.sleep(0.002)
     kill_all_naming(str(folder / "out.h5"))
     process.communicate(timeout=60)
-    left = names_in(folder)
+    left = support.names_in(folder)
     assert len(left) == 1
     assert all(re.fullmatch(r"\.out\.h5\.warpfold-[0-9a-f]{16}\.tmp", name) for name in left)
 
@@ -163,7 +159,7 @@ def test_what_a_killed_scan_leaves_the_next_run_removes(folder, input_file, stor
     words = ("scan", input_file, "values", "-o", folder / "out.h5", "--output-type", "f16")
     kill_half_way(folder, ranks, *words, *storage)
     generate(folder)
-    assert names_in(folder) == ["out.h5"]
+    assert support.names_in(folder) == ["out.h5"]
 
 
 @pytest.mark.parametrize("storage", [(), ("--chunks", "1000")])
@@ -171,7 +167,7 @@ def test_what_a_killed_generation_leaves_the_next_run_removes(folder, storage):
     words = ("generate", "normal", folder / "out.h5", "values", "--shape", 20_000_000, *storage)
     kill_half_way(folder, None, *words)
     generate(folder, ranks=2)
-    assert names_in(folder) == ["out.h5"]
+    assert support.names_in(folder) == ["out.h5"]
 
 
 def generate(folder, **options):
@@ -182,10 +178,10 @@ def test_runs_with_one_target_leave_each_other_alone(folder, input_file):
     words = ("scan", input_file, "values", "-o", folder / "out.h5", "--output-type", "f16")
     process = support.start(*words, "--threads", 1)
     wait_for_temporary_file(folder, [], process)
-    before = names_in(folder)
+    before = support.names_in(folder)
     generate(folder)
-    assert names_in(folder) == sorted([*before, "out.h5"])
+    assert support.names_in(folder) == sorted([*before, "out.h5"])
     (folder / "out.h5").unlink()
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
-    assert names_in(folder) == []
+    assert support.names_in(folder) == []

@@ -20,10 +20,6 @@ STORAGES = {
 }
 
 
-def names_in(folder):
-    return sorted(each.name for each in folder.iterdir())
-
-
 def stages_of(outcome):
     return list(outcome.report["timings"]["stages"])
 
@@ -48,7 +44,7 @@ def test_scan(folder, numbers, storage, ranks):
     path, sums = numbers
     support.scan(path, folder / "out.h5", "values", *STORAGES[storage], ranks=ranks)
     assert np.array_equal(support.read(folder / "out.h5", "i64"), sums)
-    assert names_in(folder) == ["out.h5"]
+    assert support.names_in(folder) == ["out.h5"]
 
 
 @pytest.mark.parametrize("ranks", [None, 2, 3])
@@ -116,7 +112,7 @@ def test_zstd_and_deflate_exclude_each_other(folder, numbers):
     words = ("scan", path, "values", "-o", folder / "out.h5")
     support.fail(*words, "--deflate", "--zstd", code=2, mentions=["deflate and zstd"])
     support.fail(*words, "--zstd", 23, code=2, mentions=["--zstd", "22"])
-    assert not names_in(folder)
+    assert not support.names_in(folder)
 
 
 LINES = {
@@ -155,7 +151,7 @@ def test_reduce_along_an_axis(folder, numbers, without_memory, storage, ranks, m
             assert (made.compression == "gzip") == ("--deflate" in STORAGES[storage])
     assert "compress" in stages_of(outcome)
     assert ("read back" in stages_of(outcome)) == (not memory)
-    assert names_in(folder) == ["out.h5"]
+    assert support.names_in(folder) == ["out.h5"]
 
 
 @pytest.mark.parametrize("ranks", [None, 3])
@@ -192,7 +188,7 @@ def test_compact(folder, numbers, storage, ranks):
         assert np.array_equal(file["values_indices"], np.flatnonzero(values > 250))
         for made in (file["values"], file["values_indices"]):
             assert made.chunks is not None and made.shuffle == ("--shuffle" in LINES[storage])
-    assert names_in(folder) == ["out.h5"]
+    assert support.names_in(folder) == ["out.h5"]
 
 
 def test_several_datasets_to_chunks(folder):
@@ -248,7 +244,7 @@ def test_scan_along_an_axis(folder, numbers, ranks):
     outcome = support.scan(path, folder / "out.h5", "values", *words, ranks=ranks)
     assert np.array_equal(support.read(folder / "out.h5", "i64"), expected)
     assert "compress" in stages_of(outcome) and "read back" not in stages_of(outcome)
-    assert names_in(folder) == ["out.h5"]
+    assert support.names_in(folder) == ["out.h5"]
 
 
 @pytest.mark.parametrize("memory", [True, False])
@@ -316,7 +312,7 @@ def test_generate(folder, kind, name, storage, ranks):
                 ranks=ranks)  # fmt: skip
     found = support.read(folder / "out.h5", name)
     assert found.tobytes() == support.read(folder / "plain.h5", name).tobytes()
-    assert names_in(folder) == ["out.h5", "plain.h5"]
+    assert support.names_in(folder) == ["out.h5", "plain.h5"]
 
 
 def test_every_number_of_ranks_and_threads_stores_the_same_bytes(folder):
@@ -386,7 +382,7 @@ def test_unfitting_storage_is_a_usage_error(folder, numbers, words, mentions, ra
     path, _ = numbers
     out = folder / "out.h5"
     support.fail("scan", path, "values", "-o", out, *words, code=2, mentions=mentions, ranks=ranks)
-    assert names_in(folder) == []
+    assert support.names_in(folder) == []
 
 
 AXIS = ("reduce", "--axis", 0)
@@ -410,7 +406,7 @@ def test_unfitting_storage_of_other_commands_is_one(
     name, *options = command
     words = [name, numbers[0], "values", *options, "-o", folder / "out.h5", *words]
     support.fail(*words, code=2, mentions=mentions, ranks=ranks)
-    assert names_in(folder) == []
+    assert support.names_in(folder) == []
 
 
 def test_no_space_for_the_chunks_leaves_nothing(folder):
@@ -418,7 +414,7 @@ def test_no_space_for_the_chunks_leaves_nothing(folder):
     limit = ("bash", "-c", 'trap "" XFSZ; ulimit -f 65536; exec "$@"', "limited")
     support.fail("generate", "uniform", folder / "out.h5", "values", *words, code=1,
                  mentions=["out.h5"], prefix=limit)  # fmt: skip
-    assert names_in(folder) == []
+    assert support.names_in(folder) == []
 
 
 @pytest.mark.skipif(shutil.which("h5dump") is None, reason="h5dump of hdf5-tools is not here")

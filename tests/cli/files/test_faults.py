@@ -62,16 +62,12 @@ def words_for(command, path, storage, *more):
     return [command, path, "values", *output, *options]
 
 
-def names_in(folder):
-    return sorted(each.name for each in folder.iterdir())
-
-
 def expect_error(fault, words, prefix, folder, mentions, ranks=None, left=("in.h5",)):
     outcome = support.fail(
         *words, code=1, mentions=mentions, ranks=ranks, prefix=prefix, timeout=SECONDS_TO_END
     )
     assert fault.count() > 0
-    assert names_in(folder) == sorted(left)
+    assert support.names_in(folder) == sorted(left)
     return outcome
 
 
@@ -391,9 +387,9 @@ def expect_killed(folder, fault, words, prefix):
     if "Open MPI" in support.run("--config").stdout:
         assert re.search(r"signal 9|Killed", outcome.stderr), outcome.stderr
     assert not processes_naming(str(folder))
-    assert "out.h5" not in names_in(folder)
+    assert "out.h5" not in support.names_in(folder)
     support.run(*words)
-    assert names_in(folder) == ["in.h5", "out.h5"]
+    assert support.names_in(folder) == ["in.h5", "out.h5"]
 
 
 @pytest.mark.parametrize("stage", KILLS)
@@ -448,4 +444,4 @@ def test_chunk_that_is_corrupt_on_one_rank(folder, values, command, damage):
     words = words_for(command, path, "deflate")
     mentions = [path, "values", f"chunk [{DAMAGED_CHUNK}]", chunk.byte_offset]
     support.fail(*words, code=1, mentions=mentions, ranks=3, timeout=SECONDS_TO_END)
-    assert names_in(folder) == ["in.h5"]
+    assert support.names_in(folder) == ["in.h5"]

@@ -51,7 +51,7 @@ def test_other_datasets_stay(out, name, storage, ranks):
         assert first.startswith("warpfold scan ") and rest == ["earlier"]
         assert name == "/link" or file.get("link", getlink=True).path == "/group/deep"
         assert name == "sums" or file["sums"].shape == (3, 4)
-    assert sorted(each.name for each in out.parent.iterdir()) == ["in.h5", "out.h5"]
+    assert support.names_in(out.parent) == ["in.h5", "out.h5"]
 
 
 def test_one_after_another(out):
@@ -89,7 +89,7 @@ def test_what_cannot_be_kept_stays_as_it_is(out, ranks):
     text.write_text("precious")
     support.fail(*words, f"{text}:x", mentions=["not an HDF5 file", "alone"], **options)
     assert out.read_bytes() == before and text.read_text() == "precious"
-    assert sorted(each.name for each in out.parent.iterdir()) == ["in.h5", "out.h5", "text"]
+    assert support.names_in(out.parent) == ["in.h5", "out.h5", "text"]
 
 
 @pytest.mark.parametrize("ending", ["interrupted", "changed"])
@@ -111,7 +111,7 @@ def test_a_run_that_fails_half_way_changes_nothing(out, fault, ending):
     assert process.returncode == (1 if ending == "changed" else -signal.SIGTERM)
     assert ("have changed" if ending == "changed" else "interrupted") in stderr
     assert out.read_bytes() == before
-    assert sorted(each.name for each in out.parent.iterdir()) == ["in.h5", "out.h5"]
+    assert support.names_in(out.parent) == ["in.h5", "out.h5"]
 
 
 def append_to(out, *names):
@@ -143,7 +143,7 @@ def test_append_adds_to_a_file(out, ranks):
     support.run(*words, "--force", "--exclusive", ranks=ranks)
     assert np.array_equal(support.read(out, "i64", "values")[1:], sums[:-1])
     assert set(support.stored_bytes(out)) == set(after)
-    assert sorted(each.name for each in out.parent.iterdir()) == ["in.h5", "out.h5"]
+    assert support.names_in(out.parent) == ["in.h5", "out.h5"]
 
 
 def test_append_makes_a_file(out):
@@ -209,7 +209,7 @@ def test_a_file_that_appears_meanwhile_stays(folder, fault, words):
     stderr = process.communicate(timeout=60)[1]
     assert process.returncode == 1 and "it exists" in stderr
     assert out.read_text() == "precious"
-    assert sorted(each.name for each in folder.iterdir()) == ["in.h5", "new.h5"]
+    assert support.names_in(folder) == ["in.h5", "new.h5"]
 
 
 def test_coordinates_that_are_there_are_shared(folder):

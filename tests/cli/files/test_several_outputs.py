@@ -11,7 +11,7 @@ import pytest
 import support
 
 netCDF4 = pytest.importorskip("netCDF4")
-xarray = pytest.importorskip("xarray")
+pytest.importorskip("xarray")
 
 SHAPE = (6, 4, 5)
 NUMBERS = np.random.default_rng(3).integers(-99, 99, SHAPE).astype("f8")
@@ -53,15 +53,6 @@ def damage(path, dataset, chunk=0):
         file.write(b"\xff" * 20)
 
 
-def opened(path, **options):
-    with xarray.open_dataset(path, decode_times=False, **options) as file:
-        return file.load()
-
-
-def names_in(folder):
-    return sorted(each.name for each in folder.iterdir())
-
-
 def skipped(report):
     return {each["dataset"]: each["skipped"] for each in report["datasets"] if "skipped" in each}
 
@@ -87,11 +78,11 @@ def test_outputs_are_those_of_each_alone(path, folder, words):
                     cwd=out.parent)  # fmt: skip
         files.append(out.read_bytes())
     assert files[0] == files[1]
-    together = opened(out)
+    together = support.opened(out)
     alone = []
     for name in GRID:
         support.run(command, path, name, *words, "-o", folder / f"{name}.nc")
-        alone.append(opened(folder / f"{name}.nc"))
+        alone.append(support.opened(folder / f"{name}.nc"))
     for each in alone:
         for name, variable in each.variables.items():
             assert variable.dtype == together[name].dtype
@@ -122,7 +113,7 @@ def test_all_but_coordinates(path, folder, ranks):
         assert reasons[name] == "it is a coordinate of others"
     assert "string" in reasons["month"] and "bnds" in reasons
     assert "no dimension 'time'" in reasons["height"]
-    with opened(path) as source, opened(out) as made:
+    with support.opened(path) as source, support.opened(out) as made:
         assert set(made.data_vars) == {*GRID, "time_bnds"}
         assert set(made.coords) == {"time", "lat", "lon", "area"}
         for name in ("lat", "lon", "area"):
@@ -152,8 +143,8 @@ def test_other_tools_see_one_file(path, folder, tool):
 
 def test_groups_have_coordinates_of_their_own(path, folder):
     support.run("scan", path, "run/*", "temp", "-o", folder / "out.nc")
-    assert opened(folder / "out.nc", group="run").wind.dims == ("time", "lat")
-    assert opened(folder / "out.nc").temp.dims == ("time", "lat", "lon")
+    assert support.opened(folder / "out.nc", group="run").wind.dims == ("time", "lat")
+    assert support.opened(folder / "out.nc").temp.dims == ("time", "lat", "lon")
 
 
 def test_coordinates_that_differ_get_numbers(folder):
@@ -171,7 +162,7 @@ def test_coordinates_that_differ_get_numbers(folder):
         for number in range(3):
             file.move(f"g{number}/x{number}", f"x{number}")
     support.run("scan", path, "x0", "x1", "x2", "-o", folder / "out.nc")
-    made = opened(folder / "out.nc")
+    made = support.opened(folder / "out.nc")
     assert [made[f"x{number}"].dims for number in range(3)] == [("t",), ("t_2",), ("t_3",)]
     assert [made[name].units[:4] for name in ("t", "t_2", "t_3")] == ["days", "hour", "hour"]
 
@@ -206,7 +197,7 @@ def test_nothing_of_a_damaged_one_is_left(folder, words, ranks):
     assert out.stat().st_size < size + 4096
     support.fail(command, path, "a", "b", *options, "-o", folder / "new.h5", code=1,
                  mentions=["'b'", "chunk"], ranks=ranks)  # fmt: skip
-    assert names_in(folder) == ["in.h5", "out.h5"]
+    assert support.names_in(folder) == ["in.h5", "out.h5"]
 
 
 @pytest.mark.parametrize("ranks", [None, 2])
@@ -222,7 +213,7 @@ def test_a_full_disk_leaves_nothing(folder, fault, ranks):
     support.fail("scan", path, "?", "-o", folder / "out.h5", code=1, ranks=ranks, prefix=prefix,
                  mentions=["cannot write", "space"])  # fmt: skip
     assert fault.count() > 0
-    assert names_in(folder) == ["in.h5"]
+    assert support.names_in(folder) == ["in.h5"]
 
 
 @pytest.mark.parametrize("ranks", [None, 2])
@@ -239,7 +230,7 @@ def test_options_that_cannot_be(path, folder, ranks):
     support.fail("scan", path, "-o", out, mentions=["DATASET is required"], **options)
     support.fail("scan", path, "l*", "-o", out, mentions=["coordinate"], ranks=ranks, code=1)
     support.fail("scan", path, "temp", "gone", "-o", out, mentions=["gone"], ranks=ranks, code=1)
-    assert names_in(folder) == ["in.nc"]
+    assert support.names_in(folder) == ["in.nc"]
 
 
 def test_one_match_may_have_a_name(path, folder):
@@ -254,7 +245,7 @@ def test_outputs_of_one_name(folder):
     for names in (["x", "x_indices"], ["x_indices", "x"]):
         support.fail("compact", path, *names, "--where", ">0", "--indices", "-o", out, code=2,
                      mentions=["two outputs", "'x_indices'"])  # fmt: skip
-    assert names_in(folder) == ["in.h5"]
+    assert support.names_in(folder) == ["in.h5"]
 
 
 def test_no_shape_is_no_failure(folder):

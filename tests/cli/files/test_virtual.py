@@ -9,7 +9,6 @@ import samples
 import support
 
 GZIP = {"compression": "gzip", "shuffle": True}
-EXTENTS = (8, 12, 5)
 # How sources are stored, and the path by which their virtual dataset is read.
 STORAGE = {
     "contiguous": ([{}] * 3, "direct"),
@@ -24,8 +23,8 @@ def write_master(folder, values, axis=0, storage=({},) * 3, name="f64", take=lam
     """A file of links and of a virtual dataset, whose mappings are in no order."""
     shape = list(values.shape)
     layout = h5py.VirtualLayout(tuple(shape), support.file_type(name).dtype)
-    parts = np.split(values, np.cumsum(EXTENTS)[:-1], axis)
-    begins = np.cumsum((0, *EXTENTS))
+    parts = samples.split(values, axis)
+    begins = np.cumsum((0, *samples.EXTENTS))
     for i in (2, 0, 1):
         source = support.write(folder / f"data_{i}.h5", parts[i], name, "entry/data", **storage[i])
         place = (slice(None),) * (axis % values.ndim) + (slice(begins[i], begins[i + 1]),)
@@ -33,12 +32,6 @@ def write_master(folder, values, axis=0, storage=({},) * 3, name="f64", take=lam
     with h5py.File(folder / "master.h5", "w") as file:
         file.create_virtual_dataset("all", layout, fillvalue=-1)
     return folder / "master.h5"
-
-
-def shape_along(axis):
-    shape = [9, 7, 10]
-    shape[axis] = sum(EXTENTS)
-    return tuple(shape)
 
 
 def path_of(master, *words, name="all"):
@@ -50,7 +43,7 @@ def path_of(master, *words, name="all"):
 @pytest.mark.parametrize("case", STORAGE)
 def test_sources_one_behind_another(folder, case, axis):
     storage, path = STORAGE[case]
-    values = samples.typed("f64", shape_along(axis), seed=3)
+    values = samples.typed("f64", samples.shape_along(axis), seed=3)
     by_box = (lambda source: source[:, :, :]) if axis else (lambda source: source)
     master = write_master(folder, values, axis, storage, take=by_box)
     assert path_of(master) == path
@@ -66,7 +59,7 @@ def test_sources_one_behind_another(folder, case, axis):
 
 
 def test_virtual_datasets_of_virtual_datasets(folder):
-    values = samples.typed("f64", shape_along(0), seed=4)
+    values = samples.typed("f64", samples.shape_along(0), seed=4)
     master = write_master(folder, values, 0, STORAGE["filtered"][0])
     layout = h5py.VirtualLayout((50, 7, 10), "f8")
     for i in (0, 25):
@@ -80,7 +73,7 @@ def test_virtual_datasets_of_virtual_datasets(folder):
 
 
 def test_files_of_virtual_datasets_concatenated(folder):
-    values = samples.typed("f64", shape_along(0), seed=5)
+    values = samples.typed("f64", samples.shape_along(0), seed=5)
     master = write_master(folder, values, 0, STORAGE["filtered"][0])
     outcome = support.run("reduce", master, master, "all", "--concat", "0", "--json", "-")
     assert outcome.results["sum"] == reference.statistics(np.concatenate([values, values]))["sum"]
@@ -123,7 +116,7 @@ OTHER_LAYOUTS = {
 
 @pytest.mark.parametrize("case", OTHER_LAYOUTS)
 def test_other_layouts_by_the_library(folder, case):
-    values = samples.typed("f64", shape_along(0), seed=6)
+    values = samples.typed("f64", samples.shape_along(0), seed=6)
     master = write_master(folder, values)
     with h5py.File(master, "a") as file:
         made = file.create_virtual_dataset("other", OTHER_LAYOUTS[case], fillvalue=2)
@@ -158,7 +151,7 @@ def test_what_is_wrong_with_a_source_is_reported(folder):
 
 
 def test_sources_are_no_outputs(folder):
-    master = write_master(folder, samples.typed("f64", shape_along(0)))
+    master = write_master(folder, samples.typed("f64", samples.shape_along(0)))
     source = folder / "data_1.h5"
     before = source.read_bytes()
     support.fail("scan", master, "all", "-o", source, "--force", code=2)

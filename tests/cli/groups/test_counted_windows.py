@@ -14,7 +14,9 @@ import pytest
 
 import support
 from samples import write_times
-from test_windows import CALENDARS, cdo, check_windows, reduce, write_field
+from test_windows import (
+    CALENDARS, assert_same_as, cdo, check_windows, reduce, write_field, write_years,
+)  # fmt: skip
 
 # In a process of its own: netCDF4 and h5py may have HDF5 libraries that don't go together.
 SAME_AS_XARRAY = """
@@ -92,22 +94,11 @@ def test_outputs_are_cdos(tmp_path, every, steps, times):
     """Data without gaps, whose windows have so many times each."""
     write_field(tmp_path / "in.nc", times, "days since 2003-01-01", "noleap")
     cdo("-f", "nc4", f"timselsum,{steps}", tmp_path / "in.nc", tmp_path / "cdo.nc")
-    found, middles, bounds, _ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every)
-    with h5py.File(tmp_path / "cdo.nc") as file:
-        assert np.array_equal(found, file["x"][()])
-        assert np.array_equal(middles, file["time"][()])
-        assert np.array_equal(bounds, file["time_bnds"][()])
+    assert_same_as(tmp_path / "cdo.nc", *reduce(tmp_path / "in.nc", tmp_path / "out.nc", every)[:3])
 
 
 def test_joined_files_and_a_selection(tmp_path):
-    parts, dates = [], []
-    for year in (2003, 2004, 2005):
-        days = np.arange(366.0 if year == 2004 else 365.0)
-        units = f"days since {year}-01-01"
-        parts.append(write_times(tmp_path / f"{year}.nc", days, units, "standard") + 0)
-        dates.extend(cftime.num2date(days, units, "standard"))
-    values = np.concatenate(parts)
-    files = [tmp_path / f"{year}.nc" for year in (2003, 2004, 2005)]
+    files, values, dates = write_years(tmp_path, (2003, 2004, 2005))
     for every, begin in (("5 days", None), ("2 years", "2003"), ("3 months", "2003-05")):
         chosen = slice(130, None) if every == "3 months" else slice(None)
         words = ("--concat", "time", "--select", f"time={chosen.start or 0}:")

@@ -47,6 +47,26 @@ def reduce(inputs, out, every, *words, ops="sum", **options):
         return file["x"][()], file["time"][()], bounds, outcome
 
 
+def write_years(folder, years):
+    """A file of days for each year, whose times are counted from its begin; returns the files, and
+    the values and dates of all."""
+    files, parts, dates = [], [], []
+    for year in years:
+        days = np.arange(366.0 if year % 4 == 0 else 365.0)
+        units = f"days since {year}-01-01"
+        files.append(folder / f"{year}.nc")
+        parts.append(write_times(files[-1], days, units, "standard"))
+        dates.extend(cftime.num2date(days, units, "standard"))
+    return files, np.concatenate(parts), dates
+
+
+def assert_same_as(path, found, middles, bounds):
+    with h5py.File(path) as file:
+        assert np.array_equal(found, file["x"][()])
+        assert np.array_equal(middles, file["time"][()])
+        assert np.array_equal(bounds, file["time_bnds"][()])
+
+
 def check_windows(folder, times, units, calendar, slices_of):
     """Compares windows with those that slices_of[window](dates) returns, by ranks that differ."""
     values = write_times(folder / "in.nc", times, units, calendar, chunks=(7, 3, 4))
@@ -96,14 +116,7 @@ def test_every_option_along_with_it(tmp_path):
 
 
 def test_files_of_several_units(tmp_path):
-    parts, dates = [], []
-    for year in (2000, 2001, 2002):
-        days = np.arange(366.0 if year == 2000 else 365.0)
-        units = f"days since {year}-01-01"
-        parts.append(write_times(tmp_path / f"{year}.nc", days, units, "standard") + 0)
-        dates.extend(cftime.num2date(days, units, "standard"))
-    values = np.concatenate(parts)
-    files = [tmp_path / f"{year}.nc" for year in (2000, 2001, 2002)]
+    files, values, dates = write_years(tmp_path, (2000, 2001, 2002))
     for every in ("season", "month", "year"):
         found, middles, bounds, _ = reduce(files, tmp_path / "out.nc", every, "--concat", "time",
                                            ranks=2)  # fmt: skip
@@ -121,11 +134,7 @@ def test_outputs_are_cdos(tmp_path, calendar, every, operator):
     times = np.arange(0, 800, 0.5) + 0.25
     write_field(tmp_path / "in.nc", times, "days since 2000-11-10", calendar)
     cdo("-f", "nc4", f"{operator}sum", tmp_path / "in.nc", tmp_path / "cdo.nc")
-    found, middles, bounds, _ = reduce(tmp_path / "in.nc", tmp_path / "out.nc", every)
-    with h5py.File(tmp_path / "cdo.nc") as file:
-        assert np.array_equal(found, file["x"][()])
-        assert np.array_equal(middles, file["time"][()])
-        assert np.array_equal(bounds, file["time_bnds"][()])
+    assert_same_as(tmp_path / "cdo.nc", *reduce(tmp_path / "in.nc", tmp_path / "out.nc", every)[:3])
     dates = [cdo("-s", "showtimestamp", tmp_path / f"{name}.nc") for name in ("cdo", "out")]
     assert dates[0] == dates[1]
     cdo("diffn", tmp_path / "cdo.nc", tmp_path / "out.nc")

@@ -19,25 +19,6 @@ STORAGE = {
     "chunks that don't meet": [{"chunks": (3, 5, 5), **GZIP}] * 3,
     "each another way": [{}, {"chunks": (2, 3, 4), **GZIP}, {"chunks": (5, 5, 5)}],
 }
-EXTENTS = (8, 12, 5)
-
-
-def write_parts(folder, name, parts, storage=({},) * 3):
-    """A file for each part, in an order that is not that of their names."""
-    paths = [folder / f"{letter}.h5" for letter in "bcadefghij"[: len(parts)]]
-    for path, part, options in zip(paths, parts, storage):
-        support.write(path, part, name, **options)
-    return paths
-
-
-def split(values, axis, extents=EXTENTS):
-    return np.split(values, np.cumsum(extents)[:-1], axis)
-
-
-def shape_along(axis):
-    shape = [9, 7, 10]
-    shape[axis] = sum(EXTENTS)
-    return tuple(shape)
 
 
 def reduce(paths, axis, *words, ops="all", **options):
@@ -59,8 +40,8 @@ def along(folder, command, paths, axis, *words, **options):
 @pytest.mark.parametrize("axis", (0, -1))
 @pytest.mark.parametrize("storage", STORAGE)
 def test_statistics_and_quantiles_of_all_files(folder, storage, axis):
-    values = samples.typed("f64", shape_along(axis), seed=2)
-    paths = write_parts(folder, "f64", split(values, axis), STORAGE[storage])
+    values = samples.typed("f64", samples.shape_along(axis), seed=2)
+    paths = samples.write_parts(folder, "f64", samples.split(values, axis), STORAGE[storage])
     true = reference.statistics(values)
     true["median"] = float(np.median(np.sort(values, axis=None)))
     seen = set()
@@ -76,8 +57,8 @@ def test_statistics_and_quantiles_of_all_files(folder, storage, axis):
 @pytest.mark.parametrize("storage", STORAGE)
 def test_along_axes_what_one_file_gives(folder, storage):
     axis = list(STORAGE).index(storage) % 3
-    values = samples.typed("f32", shape_along(axis), seed=4)
-    paths = write_parts(folder, "f32", split(values, axis), STORAGE[storage])
+    values = samples.typed("f32", samples.shape_along(axis), seed=4)
+    paths = samples.write_parts(folder, "f32", samples.split(values, axis), STORAGE[storage])
     whole = support.write(folder / "whole.h5", values, "f32")
     for ranks, words in (
         (None, ("--axis", "0")),
@@ -94,7 +75,7 @@ def test_along_axes_what_one_file_gives(folder, storage):
 def test_every_type(folder, name, order):
     values = samples.typed(name, (25, 40), seed=5)
     storage = [{"order": order, "chunks": (4, 16)}] * 3
-    paths = write_parts(folder, name, split(values, 0), storage)
+    paths = samples.write_parts(folder, name, samples.split(values, 0), storage)
     whole = support.write(folder / "whole.h5", values, name, order=order)
     results = reduce(paths, 0).result_bytes
     assert results == support.reduce(whole).result_bytes
@@ -106,8 +87,8 @@ def test_every_type(folder, name, order):
 @pytest.mark.parametrize("select", ("3:22:5, :, -1", "8:20", "7:8", "19, 2", "::2, 3:"))
 @pytest.mark.parametrize("storage", ("contiguous", "chunks that meet", "chunks that don't meet"))
 def test_selections_across_files(folder, storage, select):
-    values = samples.typed("i32", shape_along(0), seed=6)
-    paths = write_parts(folder, "i32", split(values, 0), STORAGE[storage])
+    values = samples.typed("i32", samples.shape_along(0), seed=6)
+    paths = samples.write_parts(folder, "i32", samples.split(values, 0), STORAGE[storage])
     true = reference.statistics(eval(f"values[{select}]"))
     results = reduce(paths, 0, "--select", select, "--threads", "3").results
     assert {each: results[each] for each in true} == true
@@ -115,7 +96,7 @@ def test_selections_across_files(folder, storage, select):
 
 def test_histogram_conditions_and_fill_values(folder):
     values = np.arange(25 * 30, dtype="i2").reshape(25, 30) % 101
-    paths = write_parts(folder, "i16", split(values, 0))
+    paths = samples.write_parts(folder, "i16", samples.split(values, 0))
     for path in paths:
         with h5py.File(path, "a") as file:
             file["values"].attrs["_FillValue"] = np.int16(50)
@@ -129,7 +110,7 @@ def test_histogram_conditions_and_fill_values(folder):
 
 def test_a_mask_of_what_files_have_in_common(folder):
     values = samples.typed("i32", (25, 40), seed=7)
-    paths = write_parts(folder, "i32", split(values, 0), [{"chunks": (4, 16)}] * 3)
+    paths = samples.write_parts(folder, "i32", samples.split(values, 0), [{"chunks": (4, 16)}] * 3)
     mask = np.arange(40) % 3 == 1
     support.write(folder / "mask.h5", mask, "bool", dataset="mask")
     results = reduce(paths, 0, "--mask", f"{folder}/mask.h5::mask", ranks=2).results
@@ -141,7 +122,7 @@ def test_a_mask_of_what_files_have_in_common(folder):
 
 def test_patterns_are_sorted_and_mixed_with_names(folder):
     values = np.arange(25)
-    b, c, a = write_parts(folder, "i64", split(values, 0))
+    b, c, a = samples.write_parts(folder, "i64", samples.split(values, 0))
     support.run("reduce", c, "values", "--ops", "sum", cwd=folder)
     outcome = reduce(["b.h5", "[ac].h5"], 0, cwd=folder)
     assert outcome.report["files"] == ["b.h5", "a.h5", "c.h5"]
@@ -154,7 +135,7 @@ def test_patterns_are_sorted_and_mixed_with_names(folder):
 
 def test_files_without_indices_and_alone(folder):
     values = np.arange(12).reshape(4, 3)
-    paths = write_parts(folder, "i64", [values[:0], values, values[:0]])
+    paths = samples.write_parts(folder, "i64", [values[:0], values, values[:0]])
     for ranks in (None, 2):
         outcome = reduce(paths, 0, ranks=ranks)
         assert outcome.report["shape"] == [4, 3]
@@ -192,13 +173,13 @@ def test_more_files_than_may_be_open(folder, storage):
 
 
 def test_info_tells_of_the_whole(folder):
-    values = samples.typed("f32", shape_along(0))
+    values = samples.typed("f32", samples.shape_along(0))
     for storage, path in (
         ("contiguous", "direct"),
         ("filtered chunks that meet", "chunk"),
         ("chunks that don't meet", "library"),
     ):
-        paths = write_parts(folder, "f32", split(values, 0), STORAGE[storage])
+        paths = samples.write_parts(folder, "f32", samples.split(values, 0), STORAGE[storage])
         outcome = support.run("info", *paths, "values", "--concat", "0", "--json", "-", ranks=2)
         assert outcome.report["shape"] == [25, 7, 10]
         assert outcome.report["results"]["read_path"] == path
@@ -457,7 +438,7 @@ def test_bad_inputs_are_one_error(folder):
 
 def test_a_damaged_chunk_is_named_by_its_own_file(folder):
     values = np.random.default_rng(1).integers(0, 99, (8, 50))
-    paths = write_parts(folder, "i64", [values, values], [{"chunks": (2, 50), **GZIP}] * 2)
+    paths = samples.write_parts(folder, "i64", [values, values], [{"chunks": (2, 50), **GZIP}] * 2)
     with h5py.File(paths[1], "r") as file:
         stored = file["values"].id.get_chunk_info(2)
     with open(paths[1], "r+b") as file:
@@ -471,7 +452,7 @@ def test_a_damaged_chunk_is_named_by_its_own_file(folder):
 
 def test_outputs_and_reports_replace_no_input(folder):
     values = np.arange(12.0).reshape(4, 3)
-    paths = write_parts(folder, "f64", [values, values])
+    paths = samples.write_parts(folder, "f64", [values, values])
     words = ("reduce", *paths, "values", "--concat", "0")
     before = paths[1].read_bytes()
     support.fail(*words, "--json", paths[1], code=2)

@@ -50,11 +50,6 @@ def path(folder):
     return write_input(folder / "in.nc")
 
 
-def opened(path, **options):
-    with xarray.open_dataset(path, decode_times=False, **options) as file:
-        return file.load()
-
-
 def only_coordinates(array):
     return xarray.Dataset(coords=array.coords)
 
@@ -81,8 +76,8 @@ KEPT = {
 def test_scans_have_the_coordinates_of_what_is_selected(folder, path, kept, storage):
     select, indices = KEPT[kept]
     support.run("scan", path, "temp", "--select", select, "-o", folder / "out.nc", *storage)
-    expected = opened(path)["temp"].isel(indices)
-    found = opened(folder / "out.nc")["temp"]
+    expected = support.opened(path)["temp"].isel(indices)
+    found = support.opened(folder / "out.nc")["temp"]
     assert found.dims == expected.dims
     coordinates = only_coordinates(expected)
     if "lon" in indices:
@@ -94,10 +89,10 @@ def test_scans_have_the_coordinates_of_what_is_selected(folder, path, kept, stor
 
 def test_bounds_go_with_their_coordinates(folder, path):
     support.run("scan", path, "temp", "--select", "::2, 0, :", "-o", folder / "out.nc")
-    found = opened(folder / "out.nc")
+    found = support.opened(folder / "out.nc")
     assert found["time_bnds"].dims == ("time", "bnds")
     assert found["time"].attrs["bounds"] == "time_bnds"
-    assert np.array_equal(found["time_bnds"], opened(path)["time_bnds"][::2])
+    assert np.array_equal(found["time_bnds"], support.opened(path)["time_bnds"][::2])
     assert "bnds" not in found.coords
 
 
@@ -135,7 +130,7 @@ def test_dimensions_without_variables_keep_their_names(folder, path):
 
 def cell(path, name):
     """The value of a coordinate, its bounds, and the types of both."""
-    found = opened(path)
+    found = support.opened(path)
     bounds = found[found[name].attrs["bounds"]]
     assert found[name].size == 1 and bounds.dims[-1] == "bnds"
     assert found[name].dtype == bounds.dtype
@@ -149,11 +144,11 @@ def test_reduced_dimensions_become_a_cell(folder, path, keep):
     assert cell(out, "time") == (72, [0, 144])
     assert cell(out, "lat") == (0, [60, -60])
     assert cell(out, "lon") == (144, [0, 288])
-    found = opened(out)
+    found = support.opened(out)
     extent = 1 if keep else 0
     for name in ("time", "lat", "lon"):
         assert found[name].ndim == extent and name in found["temp"].coords
-        kept = {key: text for key, text in opened(path)[name].attrs.items() if key in TEXTS}
+        kept = {key: text for key, text in support.opened(path)[name].attrs.items() if key in TEXTS}
         bounds = {"bounds": f"{name}_bnds"}
         assert found[name].attrs == kept | bounds
     assert found["lat"].dtype == "f4" and found["lon"].dtype == "f8"
@@ -165,7 +160,7 @@ def test_cells_are_of_what_is_selected(folder, path):
                 folder / "out.nc")  # fmt: skip
     assert cell(folder / "out.nc", "time") == (84, [24, 144])
     assert cell(folder / "out.nc", "lat") == (-20, [20, -60])
-    found = opened(folder / "out.nc")["temp"]
+    found = support.opened(folder / "out.nc")["temp"]
     assert found["lon"].values == 144 and "bounds" not in found["lon"].attrs
     assert set(found.coords) == {"time", "lat", "lon", "height"}
 
@@ -189,7 +184,7 @@ def test_cells_need_a_monotonic_coordinate(folder, values, bounds, expected):
             file.createVariable("edges", "f8", ["x", "nv"])[:] = bounds
         file.createVariable("v", "f8", ["x"])[:] = 1
     support.run("reduce", folder / "in.nc", "v", "--axis", 0, "-o", folder / "out.nc")
-    found = opened(folder / "out.nc")
+    found = support.opened(folder / "out.nc")
     if expected is None:
         assert set(found.variables) == {"v"}
     else:
@@ -213,7 +208,7 @@ def test_cells_have_the_bounds_of_the_input_exactly(folder, dtype, width, expect
         file.createVariable("v", "f8", ["time"])[:] = 1
     words = ("--axis", "time", "--every", 2, "-o", folder / "out.nc")
     support.run("reduce", folder / "in.nc", "v", *words)
-    found = opened(folder / "out.nc")
+    found = support.opened(folder / "out.nc")
     assert found["time_bnds"].values.tolist() == [[0, bounds[1, 1]], bounds[2].tolist()]
     # A single element stays where it is in its bounds.
     assert found["time"].values.tolist() == [bounds[1, 1] / 2, times[2]]
@@ -302,16 +297,16 @@ def test_cells_of_files_of_several_types(folder):
 
 def test_compacted_elements_keep_what_they_have_in_common(folder, path):
     support.run("compact", path, "temp", "--select", 2, "--where", ">3", "-o", folder / "out.nc")
-    found = opened(folder / "out.nc")["temp"]
+    found = support.opened(folder / "out.nc")["temp"]
     assert set(found.coords) == {"time", "height", "month"}
     assert (found["time"].values, found["month"].values) == (60, "c")
 
 
 def test_other_groups_and_names(folder, path):
     support.run("scan", path, "run/wind", "-o", folder / "a.nc")
-    assert opened(folder / "a.nc", group="run")["wind"].dims == ("lat", "lon")
+    assert support.opened(folder / "a.nc", group="run")["wind"].dims == ("lat", "lon")
     support.run("scan", path, "run/wind", "-o", f"{folder}/b.nc:speed")
-    found = opened(folder / "b.nc")["speed"]
+    found = support.opened(folder / "b.nc")["speed"]
     assert found.dims == ("lat", "lon") and found["lat"].values.tolist() == [60, 20, -20, -60]
 
 
@@ -326,7 +321,7 @@ def test_outputs_of_one_file_share_what_is_the_same(folder, path):
     assert names["a"] == names["b"] == ("time", "lat", "lon")
     assert names["c"] == ("time", "lat_2", "lon")
     assert names["d"] == ("band", "lat")
-    found = opened(out)
+    found = support.opened(out)
     assert found["lat_2"].values.tolist() == [20, -20, -60]
     assert found["c"].coords["area_2"].dims == ("lat_2", "lon")
     with h5py.File(out) as file:
@@ -359,7 +354,7 @@ def test_ncdump_and_cdo(folder, path):
 def test_outputs_are_inputs(folder, path):
     support.run("reduce", path, "temp", "--axis", 0, "-o", folder / "a.nc")
     support.run("reduce", folder / "a.nc", "temp", "--axis", 0, "-o", folder / "b.nc")
-    found = opened(folder / "b.nc")
+    found = support.opened(folder / "b.nc")
     assert found["temp"].dims == ("lon",)
     assert set(found["temp"].coords) == {"lon", "lat", "time", "height"}
     assert found["time_bnds"].values.tolist() == [0, 144]
@@ -372,10 +367,10 @@ def test_what_cdo_makes(folder):
     tool("cdo", "-s", "-f", "nc4", "-settaxis,2000-01-15,00:00,1month", "-duplicate,3", "-topo,r8x4", made)
     support.run("reduce", made, "topo", "--axis", 0, "--ops", "mean", "-o", folder / "out.nc")
     tool("cdo", "-s", "timmean", made, folder / "peer.nc")
-    found, peer = opened(folder / "out.nc"), opened(folder / "peer.nc")
+    found, peer = support.opened(folder / "out.nc"), support.opened(folder / "peer.nc")
     for name in ("lat", "lon"):
         assert found[name].variable.identical(peer[name].variable)
-    assert found["time"].values == opened(made)["time"].values[[0, -1]].mean()
+    assert found["time"].values == support.opened(made)["time"].values[[0, -1]].mean()
 
 
 def wrong_length(file):
@@ -473,10 +468,10 @@ def test_names_that_lead_in_circles(folder, path):
         file["lat"].bounds = "temp"
         file["height"].coordinates = "temp"
     support.run("scan", path, "temp", "-o", folder / "out.nc")
-    found = opened(folder / "out.nc")
+    found = support.opened(folder / "out.nc")
     assert found["temp"].dims == ("time", "lat", "lon")
     assert {"area", "month", "height"} < set(found["temp"].coords)
-    assert np.array_equal(found["area"], opened(path)["area"])
+    assert np.array_equal(found["area"], support.opened(path)["area"])
 
 
 def test_names_of_nothing(folder, path):
@@ -558,7 +553,7 @@ def test_running_sums_have_no_standard_name(folder, path):
         file["temp"].standard_name = "air_temperature"
     for operation in ("sum", "max"):
         support.run("scan", path, "temp", "--op", operation, "-o", folder / "out.nc", "--force")
-        attributes = opened(folder / "out.nc")["temp"].attrs
+        attributes = support.opened(folder / "out.nc")["temp"].attrs
         assert ("standard_name" in attributes) == (operation == "max")
         assert attributes["units"] == "K"
 
@@ -589,13 +584,13 @@ def test_what_is_left_of_all_dimensions_has_a_name(folder, path, ranks):
     support.run(*above, ranks=ranks)
     support.run(*above[:-1], f"{out}:none", "--select", "3:3", ranks=ranks)
     support.run("scan", path, "temp", "--offsets", "--append", "-o", f"{out}:run/temp", ranks=ranks)
-    made = opened(out)
-    kept = int((opened(path).temp > 3).sum())
+    made = support.opened(out)
+    kept = int((support.opened(path).temp > 3).sum())
     assert {name: dict(each.sizes) for name, each in made.data_vars.items()} == {
         "temp": {"temp_kept": kept}, "temp_indices": {"temp_kept": kept},
         "none": {"none_kept": 0}, "none_indices": {"none_kept": 0},
     }  # fmt: skip
-    assert dict(opened(out, group="run").temp.sizes) == {"temp_offsets": 121}
+    assert dict(support.opened(out, group="run").temp.sizes) == {"temp_offsets": 121}
     assert "float temp(temp_kept) ;" in tool("ncdump", "-h", out)
 
 

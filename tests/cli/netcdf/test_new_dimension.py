@@ -25,14 +25,6 @@ STORAGE = {
 SHAPE = (5, 6, 7, 9)
 
 
-def write_members(folder, name, members, storage=({},) * 5, dataset="values"):
-    """A file for each member, in an order that is not that of their names."""
-    paths = [folder / f"{letter}.h5" for letter in "bcadefgh"[: len(members)]]
-    for path, member, options in zip(paths, members, storage):
-        support.write(path, np.asarray(member), name, dataset, **options)
-    return paths
-
-
 def joined(paths, dataset="values"):
     return (*paths, dataset, "--concat", "new:member")
 
@@ -47,7 +39,7 @@ def along(folder, source, *words, command="reduce", **options):
 @pytest.mark.parametrize("storage", STORAGE)
 def test_statistics_and_quantiles_of_all_members(folder, storage):
     values = samples.typed("f64", SHAPE, seed=2)
-    paths = write_members(folder, "f64", values, STORAGE[storage])
+    paths = samples.write_parts(folder, "f64", values, STORAGE[storage])
     true = reference.statistics(values)
     true["median"] = float(np.median(np.sort(values, axis=None)))
     seen = set()
@@ -65,7 +57,7 @@ def test_statistics_and_quantiles_of_all_members(folder, storage):
 @pytest.mark.parametrize("storage", STORAGE)
 def test_the_mean_of_members_is_exact(folder, storage):
     values = samples.typed("f32", SHAPE, seed=3)
-    paths = write_members(folder, "f32", values, STORAGE[storage])
+    paths = samples.write_parts(folder, "f32", values, STORAGE[storage])
     outputs = {
         along(folder, joined(paths), "--axis", "member", "--ops", "mean", *words, ranks=ranks)[
             "values"
@@ -98,7 +90,7 @@ CASES = {
 @pytest.mark.parametrize("storage", STORAGE)
 def test_along_axes_what_one_file_of_all_gives(folder, storage, case):
     values = samples.typed("f32", SHAPE, seed=4)
-    paths = write_members(folder, "f32", values, STORAGE[storage])
+    paths = samples.write_parts(folder, "f32", values, STORAGE[storage])
     whole = support.write(folder / "whole.h5", values, "f32")
     with h5py.File(whole, "a") as file:
         file["values"].dims[0].label = "member"
@@ -110,7 +102,7 @@ def test_along_axes_what_one_file_of_all_gives(folder, storage, case):
 @pytest.mark.parametrize("axis", (None, "member", "2"))
 def test_scans(folder, axis):
     values = samples.typed("i32", SHAPE, seed=5)
-    paths = write_members(folder, "i32", values, STORAGE["filtered chunks"])
+    paths = samples.write_parts(folder, "i32", values, STORAGE["filtered chunks"])
     words = ("--axis", axis) if axis else ()
     along(folder, joined(paths), *words, command="scan", ranks=2)
     with h5py.File(folder / "out.h5") as file:
@@ -121,7 +113,7 @@ def test_scans(folder, axis):
 
 def test_names_of_dimensions_without_scales(folder):
     values = samples.typed("f32", SHAPE, seed=5)
-    paths = write_members(folder, "f32", values)
+    paths = samples.write_parts(folder, "f32", values)
     for path in paths:
         with h5py.File(path, "a") as file:
             file["values"].dims[1].label = "lat"
@@ -138,7 +130,7 @@ def test_names_of_dimensions_without_scales(folder):
 
 def test_compactions_and_histograms(folder):
     values = samples.typed("i16", SHAPE, seed=6)
-    paths = write_members(folder, "i16", values, STORAGE["chunks"])
+    paths = samples.write_parts(folder, "i16", values, STORAGE["chunks"])
     along(folder, joined(paths), "--where", ">1000", "--indices", command="compact", ranks=2)
     with h5py.File(folder / "out.h5") as file:
         assert np.array_equal(file["values"][:], values[values > 1000])
@@ -152,7 +144,7 @@ def test_compactions_and_histograms(folder):
 @pytest.mark.parametrize("name, order", support.TYPES_IN_TURNS)
 def test_every_type(folder, name, order):
     values = samples.typed(name, (5, 8, 9), seed=7)
-    paths = write_members(folder, name, values, [{"order": order, "chunks": (3, 9)}] * 5)
+    paths = samples.write_parts(folder, name, values, [{"order": order, "chunks": (3, 9)}] * 5)
     whole = support.write(folder / "whole.h5", values, name, order=order)
     outcome = support.run("reduce", *joined(paths), "--ops", "all", "--json", "-")
     assert outcome.result_bytes == support.reduce(whole).result_bytes
@@ -160,7 +152,7 @@ def test_every_type(folder, name, order):
 
 @pytest.mark.parametrize("path", ("auto", "library"))
 def test_one_number_of_each_file(folder, path):
-    paths = write_members(folder, "f64", [1.5, -2.0, 7.25, 0.5, 3.0])
+    paths = samples.write_parts(folder, "f64", [1.5, -2.0, 7.25, 0.5, 3.0])
     words = ("--ops", "sum,argmax,median", "--read-path", path, "--json", "-")
     for ranks in (None, 2):
         outcome = support.run("reduce", *joined(paths), *words, ranks=ranks)
@@ -207,7 +199,7 @@ def test_chunks_that_were_never_written(folder):
 def test_each_member_packed_in_its_own_way(folder):
     packed = np.arange(60, dtype="i2").reshape(3, 4, 5)
     scales, offsets = (0.5, 0.25, 2.0), (10.0, -3.0, 0.0)
-    paths = write_members(folder, "i16", packed, [{"chunks": (2, 5), **GZIP}] * 3)
+    paths = samples.write_parts(folder, "i16", packed, [{"chunks": (2, 5), **GZIP}] * 3)
     for k, path in enumerate(paths):
         with h5py.File(path, "a") as file:
             attributes = {"scale_factor": scales[k], "add_offset": offsets[k]}
