@@ -12,7 +12,7 @@
 #include "cpu/chunks/staged.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/scalar_reduce.hpp"
-#include "cpu/kernels/kernels.hpp"
+#include "cpu/kernels/kernel_cases.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -70,7 +70,7 @@ Accumulator engine_reduce(Backend& backend, const ChunkedDataset<T>& dataset, El
   return engine->finish();
 }
 
-class EveryChunk : public ::testing::TestWithParam<std::tuple<ElementType, const Kernels*>> {};
+class EveryChunk : public EveryTypeByKernels {};
 
 TEST_P(EveryChunk, IsReducedAsItsElementsAre) {
   const auto [type, kernels] = GetParam();
@@ -117,16 +117,7 @@ TEST_P(EveryChunk, IsAssembledIntoAnyRange) {
   });
 }
 
-std::string chunk_case_name(const ::testing::TestParamInfo<EveryChunk::ParamType>& info) {
-  std::string kernels = std::get<1>(info.param)->name;
-  std::erase(kernels, '-');
-  return std::string(name_of(std::get<0>(info.param))) + kernels;
-}
-
-INSTANTIATE_TEST_SUITE_P(Cpu, EveryChunk,
-                         ::testing::Combine(::testing::ValuesIn(all_element_types),
-                                            ::testing::ValuesIn(available_kernels())),
-                         chunk_case_name);
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryChunk, every_type_by_kernels(), type_and_kernels);
 
 TEST(ScanEngine, TakesChunksFromSeveralReaders) {
   constexpr ElementFormat format{ElementType::i16, ByteOrder::big};

@@ -12,7 +12,7 @@
 #include "core/values/value_filters.hpp"
 #include "cpu/chunks/staged.hpp"
 #include "cpu/engines/backend.hpp"
-#include "cpu/kernels/kernels.hpp"
+#include "cpu/kernels/kernel_cases.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -77,16 +77,31 @@ std::vector<std::vector<T>> columns_of(const std::vector<T>& elements, const Ext
   return columns;
 }
 
-template <class T>
-void expect_columns(AxisReduceEngine& engine, int thread, ReduceNeeds needs,
-                    const std::vector<std::vector<T>>& columns) {
-  AxisTotals totals(element_type_of<T>(), needs, columns.size());
+/// Expects what comes of the values that take(element, value) sets where an element counts.
+template <class Value, class T, class Take>
+void expect_values(AxisReduceEngine& engine, int thread, ReduceNeeds needs,
+                   const std::vector<std::vector<T>>& columns, const Take& take) {
+  AxisTotals totals(element_type_of<Value>(), needs, columns.size());
   totals.merge(engine.finish(thread));
   for (std::uint64_t output = 0; output < columns.size(); ++output) {
-    const Accumulator expected = reduced(columns[output]);
+    Accumulator expected = Accumulator::empty();
+    for (std::uint64_t row = 0; row < columns[output].size(); ++row) {
+      Value value;
+      if (take(columns[output][row], value)) warpfold::testing::reduce(expected, value, row);
+    }
+    expected.normalize();
     const Accumulator actual = totals.accumulator(output);
     ASSERT_EQ(std::memcmp(&actual, &expected, sizeof actual), 0) << "output " << output;
   }
+}
+
+template <class T>
+void expect_columns(AxisReduceEngine& engine, int thread, ReduceNeeds needs,
+                    const std::vector<std::vector<T>>& columns) {
+  expect_values<T>(engine, thread, needs, columns, [](T element, T& value) {
+    value = element;
+    return true;
+  });
 }
 
 template <class T>
@@ -137,7 +152,7 @@ const Reduction large_reductions[] = {{{{3, 8, 5}, {3, 8, 1}}, 6},
                                       {{{3000, 5}, {3000, 5}}, 1},
                                       {{{3, 5000}, {3, 5000}}, 2}};
 
-class EveryAxis : public ::testing::TestWithParam<std::tuple<ElementType, const Kernels*>> {};
+class EveryAxis : public EveryTypeByKernels {};
 
 TEST_P(EveryAxis, IsReducedAsItsColumnsAre) {
   const auto [type, kernels] = GetParam();
@@ -164,16 +179,7 @@ TEST_P(EveryAxis, IsReducedAsItsColumnsAre) {
   });
 }
 
-std::string axis_case_name(const ::testing::TestParamInfo<EveryAxis::ParamType>& info) {
-  std::string kernels = std::get<1>(info.param)->name;
-  std::erase(kernels, '-');
-  return std::string(name_of(std::get<0>(info.param))) + kernels;
-}
-
-INSTANTIATE_TEST_SUITE_P(Cpu, EveryAxis,
-                         ::testing::Combine(::testing::ValuesIn(all_element_types),
-                                            ::testing::ValuesIn(available_kernels())),
-                         axis_case_name);
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryAxis, every_type_by_kernels(), type_and_kernels);
 
 TEST(AxisReduce, ThreadsTakeSlabsInAnyOrder) {
   const ChunkedShape shape{{64, 33}, {16, 33}};
@@ -222,21 +228,9 @@ void expect_left_out() {
         plan_of(format, shape, dataset.grid(), decoding), {everything, geometry.outputs});
     engine->begin(0, geometry.outputs);
     reduce_whole(*engine, 0, shape, dataset, geometry, 0, random);
-    AxisTotals totals(type, everything, geometry.outputs);
-    totals.merge(engine->finish(0));
-    const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
-    for (std::uint64_t output = 0; output < columns.size(); ++output) {
-      Accumulator expected = Accumulator::empty();
-      for (std::uint64_t row = 0; row < columns[output].size(); ++row) {
-        const T element = columns[output][row];
-        T value;
-        if (decode(decoding, element, value)) warpfold::testing::reduce(expected, value, row);
-      }
-      expected.normalize();
-      const Accumulator actual = totals.accumulator(output);
-      ASSERT_EQ(std::memcmp(&actual, &expected, sizeof actual), 0)
-          << name_of(type) << ", output " << output;
-    }
+    SCOPED_TRACE(name_of(type));
+    expect_values<T>(*engine, 0, everything, columns_of(dataset.elements(), shape.shape, geometry),
+                     [&](T element, T& value) { return decode(decoding, element, value); });
   }
 }
 
@@ -264,21 +258,12 @@ TEST(AxisReduce, LeavesOutAndUnpacks) {
           plan_of(format, shape, dataset.grid(), decoding), {everything, geometry.outputs});
       engine->begin(0, geometry.outputs);
       reduce_whole(*engine, 0, shape, dataset, geometry, 0, random);
-      AxisTotals totals(ElementType::f32, everything, geometry.outputs);
-      totals.merge(engine->finish(0));
-      const auto columns = columns_of(dataset.elements(), shape.shape, geometry);
-      for (std::uint64_t output = 0; output < columns.size(); ++output) {
-        Accumulator expected = Accumulator::empty();
-        for (std::uint64_t row = 0; row < columns[output].size(); ++row) {
-          const std::int16_t stored = columns[output][row];
-          const float value = static_cast<float>(stored) * 0.5f + 1000.0f;
-          if (leaves_out && (stored < 10 || value == 1021.0f)) continue;
-          warpfold::testing::reduce(expected, value, row);
-        }
-        expected.normalize();
-        const Accumulator actual = totals.accumulator(output);
-        ASSERT_EQ(std::memcmp(&actual, &expected, sizeof actual), 0) << "output " << output;
-      }
+      expect_values<float>(*engine, 0, everything,
+                           columns_of(dataset.elements(), shape.shape, geometry),
+                           [leaves_out](std::int16_t stored, float& value) {
+                             value = static_cast<float>(stored) * 0.5f + 1000.0f;
+                             return !leaves_out || (stored >= 10 && value != 1021.0f);
+                           });
     }
   }
 }

@@ -9,7 +9,7 @@
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/elements.hpp"
 #include "cpu/engines/scalar_reduce.hpp"
-#include "cpu/kernels/kernels.hpp"
+#include "cpu/kernels/kernel_cases.hpp"
 #include "warpfold/core/int128.hpp"
 
 namespace warpfold::cpu {
@@ -36,7 +36,7 @@ Accumulator reduce_elements(Backend& backend, const std::vector<T>& elements, El
   return engine->finish();
 }
 
-class EveryReduce : public ::testing::TestWithParam<std::tuple<ElementType, const Kernels*>> {};
+class EveryReduce : public EveryTypeByKernels {};
 
 TEST_P(EveryReduce, EqualsScalarReduce) {
   const auto [type, kernels] = GetParam();
@@ -88,20 +88,7 @@ TEST_P(EveryReduce, FillsWhatIsNeeded) {
   });
 }
 
-std::string kernels_name(const Kernels* kernels) {
-  std::string name = kernels->name;
-  std::erase(name, '-');
-  return name;
-}
-
-std::string reduce_case_name(const ::testing::TestParamInfo<EveryReduce::ParamType>& info) {
-  return std::string(name_of(std::get<0>(info.param))) + kernels_name(std::get<1>(info.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Cpu, EveryReduce,
-                         ::testing::Combine(::testing::ValuesIn(all_element_types),
-                                            ::testing::ValuesIn(available_kernels())),
-                         reduce_case_name);
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryReduce, every_type_by_kernels(), type_and_kernels);
 
 class EveryInstructionSet : public ::testing::TestWithParam<const Kernels*> {};
 

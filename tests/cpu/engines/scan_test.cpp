@@ -15,7 +15,7 @@
 #include "core/values/ordered_key.hpp"
 #include "cpu/engines/backend.hpp"
 #include "cpu/engines/elements.hpp"
-#include "cpu/kernels/kernels.hpp"
+#include "cpu/kernels/kernel_cases.hpp"
 
 namespace warpfold::cpu {
 namespace {
@@ -124,13 +124,7 @@ Scanned<T> reference_extrema(const std::vector<T>& elements, const ScanSpec& spe
   return result;
 }
 
-std::string plain_name(const Kernels* kernels) {
-  std::string name = kernels->name;
-  std::erase(name, '-');
-  return name;
-}
-
-class EveryScan : public ::testing::TestWithParam<std::tuple<ElementType, const Kernels*>> {
+class EveryScan : public EveryTypeByKernels {
  protected:
   ElementType type() const { return std::get<0>(GetParam()); }
   const Kernels& kernels() const { return *std::get<1>(GetParam()); }
@@ -206,13 +200,7 @@ TEST_P(EveryScan, ExtremaEqualTheReference) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Cpu, EveryScan,
-                         ::testing::Combine(::testing::ValuesIn(all_element_types),
-                                            ::testing::ValuesIn(available_kernels())),
-                         [](const auto& tested) {
-                           return std::string(name_of(std::get<0>(tested.param))) +
-                                  plain_name(std::get<1>(tested.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryScan, every_type_by_kernels(), type_and_kernels);
 
 /// Series whose prefixes cancel, tie or span what no few doubles hold.
 std::vector<std::vector<double>> hostile_series() {
@@ -263,7 +251,7 @@ TEST_P(HostileScan, RoundsEveryPrefixOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, HostileScan, ::testing::ValuesIn(available_kernels()),
-                         [](const auto& tested) { return plain_name(tested.param); });
+                         [](const auto& tested) { return kernels_name(tested.param); });
 
 TEST(ScanEngine, NamesTheFirstOverflow) {
   const auto backend = make_backend(2);

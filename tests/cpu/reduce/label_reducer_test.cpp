@@ -12,6 +12,7 @@
 #include "core/results/reducing.hpp"
 #include "core/values/value_filters.hpp"
 #include "cpu/chunks/staged.hpp"
+#include "cpu/kernels/kernel_cases.hpp"
 #include "cpu/reduce/axis_reducer.hpp"
 
 namespace warpfold::cpu {
@@ -106,7 +107,7 @@ class Comparison {
   std::vector<Accumulator> expected_;
 };
 
-class EveryLabel : public ::testing::TestWithParam<std::tuple<ElementType, const Kernels*>> {};
+class EveryLabel : public EveryTypeByKernels {};
 
 TEST_P(EveryLabel, IsReducedAsItsElementsAre) {
   const auto [type, kernels] = GetParam();
@@ -136,16 +137,7 @@ TEST_P(EveryLabel, IsReducedAsItsElementsAre) {
   });
 }
 
-std::string case_name(const ::testing::TestParamInfo<EveryLabel::ParamType>& info) {
-  std::string kernels = std::get<1>(info.param)->name;
-  std::erase(kernels, '-');
-  return std::string(name_of(std::get<0>(info.param))) + kernels;
-}
-
-INSTANTIATE_TEST_SUITE_P(Cpu, EveryLabel,
-                         ::testing::Combine(::testing::ValuesIn(all_element_types),
-                                            ::testing::ValuesIn(available_kernels())),
-                         case_name);
+INSTANTIATE_TEST_SUITE_P(Cpu, EveryLabel, every_type_by_kernels(), type_and_kernels);
 
 }  // namespace
 }  // namespace warpfold::cpu

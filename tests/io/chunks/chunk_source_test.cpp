@@ -76,8 +76,7 @@ class ChunkSourceTest : public Hdf5Test {
     const FileShape maximum = recipe.maximum.empty() ? recipe.shape : recipe.maximum;
     const SpaceHandle space(H5Screate_simple(static_cast<int>(recipe.shape.size()),
                                              recipe.shape.data(), maximum.data()));
-    return DatasetHandle(
-        H5Dcreate2(file, "x", H5T_STD_I32LE, space.get(), H5P_DEFAULT, creation, H5P_DEFAULT));
+    return create_dataset_in(file, "x", H5T_STD_I32LE, space, creation);
   }
 
   void make(const Recipe& recipe) const {
@@ -296,6 +295,20 @@ ChunkGrid part_of(const DatasetInfo& info, ChunkRun run) {
   return unmerged_grid(info.stored_shape, info.chunk_shape, {{run.first * 100, run.count * 100}});
 }
 
+/// Reads a run of chunks of 100 elements, which are numbered.
+void expect_numbers_of(ChunkSource::Reader& reader, const DatasetInfo& described, ChunkRun run,
+                       std::vector<std::byte>& memory) {
+  std::vector<std::int32_t> found;
+  for (const StagedChunk& each : reader.read_part(part_of(described, run), memory, true)) {
+    const auto values = integers(chunk_elements(each, memory, described, 100));
+    found.insert(found.end(), values.begin(), values.end());
+  }
+  const auto all = numbered(4000);
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(100 * run.first);
+  EXPECT_EQ(found,
+            std::vector<std::int32_t>(first, first + static_cast<std::ptrdiff_t>(100 * run.count)));
+}
+
 TEST_F(ChunkSourceTest, ChunksThatStayInMemoryAreNotDecodedAgain) {
   make({.shape = {4000}, .chunk = {100}, .filters = all_filters});
   const DatasetInfo described = info();
@@ -304,7 +317,6 @@ TEST_F(ChunkSourceTest, ChunksThatStayInMemoryAreNotDecodedAgain) {
   ChunkSource::Reader reader(source, registry);
   std::vector<std::byte> staging(source.staging_bytes(6));
   std::vector<std::byte> elsewhere(staging.size());
-  const auto expected = numbered(4000);
   struct Call {
     ChunkRun run;           ///< run of the 40, side by side
     std::uint64_t decoded;  ///< chunks
@@ -315,15 +327,7 @@ TEST_F(ChunkSourceTest, ChunksThatStayInMemoryAreNotDecodedAgain) {
       {{4, 5}, 5, true}, {{4, 5}, 5}, {{38, 2}, 2}, {{34, 6}, 4}};  // clang-format off
   std::uint64_t decoded = 0;
   for (const Call& call : calls) {
-    std::vector<std::byte>& memory = call.elsewhere ? elsewhere : staging;
-    std::vector<std::int32_t> found;
-    for (const StagedChunk& each : reader.read_part(part_of(described, call.run), memory, true)) {
-      const auto values = integers(chunk_elements(each, memory, described, 100));
-      found.insert(found.end(), values.begin(), values.end());
-    }
-    const auto first = expected.begin() + static_cast<std::ptrdiff_t>(100 * call.run.first);
-    EXPECT_EQ(found, std::vector<std::int32_t>(
-                         first, first + static_cast<std::ptrdiff_t>(100 * call.run.count)));
+    expect_numbers_of(reader, described, call.run, call.elsewhere ? elsewhere : staging);
     decoded += call.decoded;
     EXPECT_EQ(reader.timings()[1].bytes, 400 * decoded) << call.run.first;
   }
@@ -336,7 +340,6 @@ TEST_F(ChunkSourceTest, NorAreOthersReadAgainWhereAllAreThere) {
   StageRegistry registry;
   ChunkSource::Reader reader(source, registry);
   std::vector<std::byte> staging(source.staging_bytes(6));
-  const auto expected = numbered(4000);
   struct Call {
     ChunkRun run;
     std::uint64_t read;  ///< chunks
@@ -344,14 +347,7 @@ TEST_F(ChunkSourceTest, NorAreOthersReadAgainWhereAllAreThere) {
   const Call calls[] = {{{0, 4}, 4}, {{1, 2}, 0}, {{2, 1}, 0}, {{2, 2}, 2}, {{3, 1}, 0}, {{30, 6}, 6}};
   std::uint64_t read = 0;
   for (const Call& call : calls) {
-    std::vector<std::int32_t> found;
-    for (const StagedChunk& each : reader.read_part(part_of(described, call.run), staging, true)) {
-      const auto values = integers(chunk_elements(each, staging, described, 100));
-      found.insert(found.end(), values.begin(), values.end());
-    }
-    const auto first = expected.begin() + static_cast<std::ptrdiff_t>(100 * call.run.first);
-    EXPECT_EQ(found, std::vector<std::int32_t>(
-                         first, first + static_cast<std::ptrdiff_t>(100 * call.run.count)));
+    expect_numbers_of(reader, described, call.run, staging);
     read += call.read;
     EXPECT_EQ(reader.timings()[0].bytes, 400 * read) << call.run.first;
   }

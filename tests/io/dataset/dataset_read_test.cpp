@@ -164,9 +164,7 @@ TEST_F(ReadTest, ScalarNullAndEmpty) {
     const DatasetHandle scalar = create_dataset(file.get(), "scalar", H5T_STD_I32LE, {});
     write_all(scalar.get(), H5T_NATIVE_INT32, std::vector<std::int32_t>{42});
     create_dataset(file.get(), "empty", H5T_STD_I32LE, {3, 0, 5});
-    const SpaceHandle null(H5Screate(H5S_NULL));
-    const DatasetHandle nothing(H5Dcreate2(file.get(), "null", H5T_STD_I32LE, null.get(),
-                                           H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    create_dataset_in(file.get(), "null", H5T_STD_I32LE, SpaceHandle(H5Screate(H5S_NULL)));
   }
   expect_values("x.h5", "scalar", {42});
   expect_values("x.h5", "empty", {});

@@ -152,12 +152,7 @@ TEST_F(VirtualTest, RefusesSourcesCountedByAPattern) {
   ASSERT_GE(
       H5Pset_virtual(creation.get(), space.get(), "p-%b.h5", "part", simple_space({extent}).get()),
       0);
-  {
-    const FileHandle file = create_file("v.h5");
-    const DatasetHandle dataset(H5Dcreate2(file.get(), "x", H5T_STD_I32LE, space.get(), H5P_DEFAULT,
-                                           creation.get(), H5P_DEFAULT));
-    ASSERT_TRUE(dataset);
-  }
+  create_dataset_in(create_file("v.h5").get(), "x", H5T_STD_I32LE, space, creation.get());
   const Error error = refusal("v.h5");
   EXPECT_TRUE(contains(error.why(), "p-%b.h5")) << error.why();
 }
@@ -173,19 +168,13 @@ TEST_F(VirtualTest, ReadsGrowingSources) {
     const PropertiesHandle creation = dataset_creation();
     const hsize_t chunk = 8;
     H5Pset_chunk(creation.get(), 1, &chunk);
-    const DatasetHandle dataset(H5Dcreate2(file.get(), "part", H5T_STD_I32LE, space.get(),
-                                           H5P_DEFAULT, creation.get(), H5P_DEFAULT));
-    write_all(dataset.get(), H5T_NATIVE_INT32, numbered(source_elements));
+    write_all(create_dataset_in(file.get(), "part", H5T_STD_I32LE, space, creation.get()).get(),
+              H5T_NATIVE_INT32, numbered(source_elements));
   }
   H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &zero, nullptr, &unlimited, &one);
   const PropertiesHandle creation = dataset_creation();
   ASSERT_GE(H5Pset_virtual(creation.get(), space.get(), "a.h5", "part", space.get()), 0);
-  {
-    const FileHandle file = create_file("v.h5");
-    const DatasetHandle dataset(H5Dcreate2(file.get(), "x", H5T_STD_I32LE, space.get(), H5P_DEFAULT,
-                                           creation.get(), H5P_DEFAULT));
-    ASSERT_TRUE(dataset);
-  }
+  create_dataset_in(create_file("v.h5").get(), "x", H5T_STD_I32LE, space, creation.get());
   EXPECT_EQ(read("v.h5"), numbered(source_elements));
   std::filesystem::remove(path("a.h5"));
   EXPECT_TRUE(contains(refusal("v.h5").why(), "'a.h5'"));

@@ -65,13 +65,18 @@ inline SpaceHandle simple_space(const std::vector<hsize_t>& shape) {
   return SpaceHandle(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), shape.data()));
 }
 
+inline DatasetHandle create_dataset_in(hid_t file, const std::string& name, hid_t type,
+                                       const SpaceHandle& space, hid_t creation = H5P_DEFAULT) {
+  DatasetHandle dataset(
+      H5Dcreate2(file, name.c_str(), type, space.get(), H5P_DEFAULT, creation, H5P_DEFAULT));
+  EXPECT_TRUE(dataset);
+  return dataset;
+}
+
 inline DatasetHandle create_dataset(hid_t file, const std::string& name, hid_t type,
                                     const std::vector<hsize_t>& shape,
                                     hid_t creation = H5P_DEFAULT) {
-  DatasetHandle dataset(H5Dcreate2(file, name.c_str(), type, simple_space(shape).get(), H5P_DEFAULT,
-                                   creation, H5P_DEFAULT));
-  EXPECT_TRUE(dataset);
-  return dataset;
+  return create_dataset_in(file, name, type, simple_space(shape), creation);
 }
 
 template <class T>

@@ -21,6 +21,14 @@ class TypeTest : public Hdf5Test {
     return Dataset(path("t.h5"), "x").info();
   }
 
+  void expect_stored(const std::vector<std::tuple<hid_t, ElementFormat, std::string>>& cases) {
+    for (const auto& [type, format, name] : cases) {
+      const DatasetInfo info = stored(type);
+      EXPECT_EQ(info.format, format) << name;
+      EXPECT_EQ(info.stored_type, name);
+    }
+  }
+
   /// The reason why a dataset of `type` is refused; the listing must give the same.
   std::string refusal(hid_t type) {
     {
@@ -62,28 +70,22 @@ TypeHandle enumeration(hid_t base) {
 }
 
 TEST_F(TypeTest, IntegersAreToldBySizeSignAndOrder) {
-  const std::vector<std::tuple<hid_t, ElementFormat, std::string>> cases{
-      {H5T_STD_I8LE, {ElementType::i8, native_byte_order}, "int8"},
-      {H5T_STD_I8BE, {ElementType::i8, native_byte_order}, "int8"},
-      {H5T_STD_U8LE, {ElementType::u8, native_byte_order}, "uint8"},
-      {H5T_STD_U8BE, {ElementType::u8, native_byte_order}, "uint8"},
-      {H5T_STD_I16LE, {ElementType::i16, ByteOrder::little}, "int16"},
-      {H5T_STD_I16BE, {ElementType::i16, ByteOrder::big}, "int16 big-endian"},
-      {H5T_STD_U16LE, {ElementType::u16, ByteOrder::little}, "uint16"},
-      {H5T_STD_U16BE, {ElementType::u16, ByteOrder::big}, "uint16 big-endian"},
-      {H5T_STD_I32LE, {ElementType::i32, ByteOrder::little}, "int32"},
-      {H5T_STD_I32BE, {ElementType::i32, ByteOrder::big}, "int32 big-endian"},
-      {H5T_STD_U32LE, {ElementType::u32, ByteOrder::little}, "uint32"},
-      {H5T_STD_U32BE, {ElementType::u32, ByteOrder::big}, "uint32 big-endian"},
-      {H5T_STD_I64LE, {ElementType::i64, ByteOrder::little}, "int64"},
-      {H5T_STD_I64BE, {ElementType::i64, ByteOrder::big}, "int64 big-endian"},
-      {H5T_STD_U64LE, {ElementType::u64, ByteOrder::little}, "uint64"},
-      {H5T_STD_U64BE, {ElementType::u64, ByteOrder::big}, "uint64 big-endian"}};
-  for (const auto& [type, format, name] : cases) {
-    const DatasetInfo info = stored(type);
-    EXPECT_EQ(info.format, format) << name;
-    EXPECT_EQ(info.stored_type, name);
-  }
+  expect_stored({{H5T_STD_I8LE, {ElementType::i8, native_byte_order}, "int8"},
+                 {H5T_STD_I8BE, {ElementType::i8, native_byte_order}, "int8"},
+                 {H5T_STD_U8LE, {ElementType::u8, native_byte_order}, "uint8"},
+                 {H5T_STD_U8BE, {ElementType::u8, native_byte_order}, "uint8"},
+                 {H5T_STD_I16LE, {ElementType::i16, ByteOrder::little}, "int16"},
+                 {H5T_STD_I16BE, {ElementType::i16, ByteOrder::big}, "int16 big-endian"},
+                 {H5T_STD_U16LE, {ElementType::u16, ByteOrder::little}, "uint16"},
+                 {H5T_STD_U16BE, {ElementType::u16, ByteOrder::big}, "uint16 big-endian"},
+                 {H5T_STD_I32LE, {ElementType::i32, ByteOrder::little}, "int32"},
+                 {H5T_STD_I32BE, {ElementType::i32, ByteOrder::big}, "int32 big-endian"},
+                 {H5T_STD_U32LE, {ElementType::u32, ByteOrder::little}, "uint32"},
+                 {H5T_STD_U32BE, {ElementType::u32, ByteOrder::big}, "uint32 big-endian"},
+                 {H5T_STD_I64LE, {ElementType::i64, ByteOrder::little}, "int64"},
+                 {H5T_STD_I64BE, {ElementType::i64, ByteOrder::big}, "int64 big-endian"},
+                 {H5T_STD_U64LE, {ElementType::u64, ByteOrder::little}, "uint64"},
+                 {H5T_STD_U64BE, {ElementType::u64, ByteOrder::big}, "uint64 big-endian"}});
 }
 
 TEST_F(TypeTest, FloatsAreToldByTheirFields) {
@@ -91,20 +93,14 @@ TEST_F(TypeTest, FloatsAreToldByTheirFields) {
   const TypeHandle half_big = small_float(5, 10, 15, H5T_IEEE_F32BE);
   const TypeHandle brain = small_float(8, 7, 127, H5T_IEEE_F32LE);
   const TypeHandle brain_big = small_float(8, 7, 127, H5T_IEEE_F32BE);
-  const std::vector<std::tuple<hid_t, ElementFormat, std::string>> cases{
-      {half.get(), {ElementType::f16, ByteOrder::little}, "float16"},
-      {half_big.get(), {ElementType::f16, ByteOrder::big}, "float16 big-endian"},
-      {brain.get(), {ElementType::bf16, ByteOrder::little}, "bfloat16"},
-      {brain_big.get(), {ElementType::bf16, ByteOrder::big}, "bfloat16 big-endian"},
-      {H5T_IEEE_F32LE, {ElementType::f32, ByteOrder::little}, "float32"},
-      {H5T_IEEE_F32BE, {ElementType::f32, ByteOrder::big}, "float32 big-endian"},
-      {H5T_IEEE_F64LE, {ElementType::f64, ByteOrder::little}, "float64"},
-      {H5T_IEEE_F64BE, {ElementType::f64, ByteOrder::big}, "float64 big-endian"}};
-  for (const auto& [type, format, name] : cases) {
-    const DatasetInfo info = stored(type);
-    EXPECT_EQ(info.format, format) << name;
-    EXPECT_EQ(info.stored_type, name);
-  }
+  expect_stored({{half.get(), {ElementType::f16, ByteOrder::little}, "float16"},
+                 {half_big.get(), {ElementType::f16, ByteOrder::big}, "float16 big-endian"},
+                 {brain.get(), {ElementType::bf16, ByteOrder::little}, "bfloat16"},
+                 {brain_big.get(), {ElementType::bf16, ByteOrder::big}, "bfloat16 big-endian"},
+                 {H5T_IEEE_F32LE, {ElementType::f32, ByteOrder::little}, "float32"},
+                 {H5T_IEEE_F32BE, {ElementType::f32, ByteOrder::big}, "float32 big-endian"},
+                 {H5T_IEEE_F64LE, {ElementType::f64, ByteOrder::little}, "float64"},
+                 {H5T_IEEE_F64BE, {ElementType::f64, ByteOrder::big}, "float64 big-endian"}});
 }
 
 TEST_F(TypeTest, BooleansAndEnumerationsAreTheirIntegers) {

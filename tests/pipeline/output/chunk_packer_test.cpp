@@ -70,14 +70,7 @@ class ChunkPackerTest : public ::testing::Test {
     }
   }
 
-  mpi::Communicator communicator_{MPI_COMM_WORLD};
-  io::OutputSpec spec_;
-  RunOptions run_;
-  ProgressMonitor monitor_{run_};
-};
-
-TEST_F(ChunkPackerTest, AllRanksChunksAreInTheFile) {
-  {
+  void pack_numbers() {
     OutputFile file(communicator_);
     StagedDataset staged(spec_, file);
     pack_chunks(job(staged, &number), monitor_, communicator_);
@@ -85,6 +78,15 @@ TEST_F(ChunkPackerTest, AllRanksChunksAreInTheFile) {
     RunReport report;
     file.commit(report, monitor_.stages());
   }
+
+  mpi::Communicator communicator_{MPI_COMM_WORLD};
+  io::OutputSpec spec_;
+  RunOptions run_;
+  ProgressMonitor monitor_{run_};
+};
+
+TEST_F(ChunkPackerTest, AllRanksChunksAreInTheFile) {
+  pack_numbers();
   expect_numbers(9000);
 }
 
@@ -92,14 +94,7 @@ TEST_F(ChunkPackerTest, SoAreThoseThatTravelSeveralAtATime) {
   spec_.storage.chunk_shape = {1, 3};
   for (const std::uint64_t rows : {1u, 2u, 7u, 33u, 100u}) {
     spec_.shape = {rows, 90};
-    {
-      OutputFile file(communicator_);
-      StagedDataset staged(spec_, file);
-      pack_chunks(job(staged, &number), monitor_, communicator_);
-      staged.finish();
-      RunReport report;
-      file.commit(report, monitor_.stages());
-    }
+    pack_numbers();
     expect_numbers(rows * 90);
   }
 }
