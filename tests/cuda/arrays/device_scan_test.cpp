@@ -13,8 +13,8 @@
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/support/accumulator_equality.hpp"
+#include "cuda/support/both_backends.hpp"
 #include "cuda/support/drive_engines.hpp"
-#include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -83,15 +83,7 @@ void expect_same_outcome(const Outcome& gpu, const Outcome& cpu, const ScanSpec&
   EXPECT_TRUE(gpu.result.overflow || gpu.result.bytes == cpu.result.bytes) << what;
 }
 
-class DeviceScanOf : public ::testing::TestWithParam<ElementType> {
- protected:
-  void SetUp() override {
-    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
-    cpu_ = cpu::make_backend(2);
-  }
-
-  std::unique_ptr<Backend> cpu_;
-};
+class DeviceScanOf : public BothBackends {};
 
 std::vector<ElementType> some_outputs_of(ElementType input, ScanOperation operation) {
   std::vector<ElementType> outputs = {default_scan_output(input, operation), ElementType::f64};

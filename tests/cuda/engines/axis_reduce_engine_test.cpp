@@ -13,8 +13,8 @@
 #include "core/results/reducing.hpp"
 #include "cuda/support/accumulator_equality.hpp"
 #include "cuda/support/axis_slabs.hpp"
+#include "cuda/support/both_backends.hpp"
 #include "cuda/support/drive_engines.hpp"
-#include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -77,13 +77,8 @@ std::string matrix_name(const MatrixLayout& layout) {
          (layout.transposed ? " transposed" : "");
 }
 
-class CudaAxisReduce : public ::testing::TestWithParam<ElementType> {
+class CudaAxisReduce : public BothBackends {
  protected:
-  void SetUp() override {
-    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
-    gpu_ = make_backend({});
-  }
-
   /// Reduces random matrices of that many columns slab by slab, beside one element after the other.
   template <class T>
   void expect_reduces(MatrixLayout layout, Sample kind, ReduceNeeds needs, ByteOrder order) {
@@ -106,8 +101,6 @@ class CudaAxisReduce : public ::testing::TestWithParam<ElementType> {
     totals.merge(engine->finish(0));
     expect_columns(totals, expected, needs, matrix_name(layout));
   }
-
-  std::unique_ptr<Backend> gpu_;
   std::mt19937_64 random_{7};
 };
 

@@ -14,7 +14,7 @@
 #include "core/numeric/fixed_point.hpp"
 #include "core/values/ordered_key.hpp"
 #include "cuda/support/axis_slabs.hpp"
-#include "cuda/support/gpu_test.hpp"
+#include "cuda/support/both_backends.hpp"
 #include "cuda/support/sample_data.hpp"
 #include "warpfold/core/error.hpp"
 #include "warpfold/core/int128.hpp"
@@ -149,13 +149,8 @@ std::span<const std::byte> slab_prefixes(AxisScanEngine& engine, int thread,
   return *engine.scan(thread);
 }
 
-class CudaAxisScan : public ::testing::TestWithParam<ElementType> {
+class CudaAxisScan : public BothBackends {
  protected:
-  void SetUp() override {
-    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
-    gpu_ = make_backend({});
-  }
-
   /// Scans slabs that follow one another, beside `references`, one for each line.
   template <class T, class Out, class Reference, class Prefix>
   void expect_scans(const ScanSpec& spec, const AxisSlab& shape, Sample kind,
@@ -228,8 +223,6 @@ class CudaAxisScan : public ::testing::TestWithParam<ElementType> {
         visitor(element, std::uint64_t{});
     });
   }
-
-  std::unique_ptr<Backend> gpu_;
   std::mt19937_64 random_{11};
 };
 

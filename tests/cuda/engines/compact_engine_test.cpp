@@ -7,8 +7,8 @@
 
 #include "core/engine/backend.hpp"
 #include "cuda/engines/backend.hpp"
+#include "cuda/support/both_backends.hpp"
 #include "cuda/support/drive_engines.hpp"
-#include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_chunks.hpp"
 #include "cuda/support/sample_decodings.hpp"
 #include "warpfold/core/error.hpp"
@@ -66,15 +66,7 @@ void expect_compacts(Backend& gpu, const SampleDecoding<T, Value>& sample,
   EXPECT_TRUE(compacted.indices == expected.indices) << what;
 }
 
-class CudaCompact : public ::testing::TestWithParam<ElementType> {
- protected:
-  void SetUp() override {
-    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
-    gpu_ = make_backend({});
-  }
-
-  std::unique_ptr<Backend> gpu_;
-};
+class CudaCompact : public BothBackends {};
 
 TEST_P(CudaCompact, KeepsTheElementsInOrder) {
   const auto test = [&]<class T, class Value>(const SampleDecoding<T, Value>& decoding) {

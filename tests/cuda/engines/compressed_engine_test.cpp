@@ -102,20 +102,11 @@ std::vector<std::byte> prefixes_of_columns(const CompressedSlabs& sample, const 
   return {prefixes.begin(), prefixes.end()};
 }
 
-class CudaCompressed : public ::testing::Test {
+class CudaCompressed : public BothBackendsOf<::testing::Test> {
  protected:
-  void SetUp() override {
-    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
-    gpu_ = make_backend({});
-    cpu_ = cpu::make_backend(2);
-  }
-
   Accumulator expected(const CompressedSlabs& sample) {
     return reduce_all(*cpu_, {format, {}, 4096}, everything, sample.elements);
   }
-
-  std::unique_ptr<Backend> gpu_;
-  std::unique_ptr<Backend> cpu_;
 };
 
 /// Number of chunks below which cores decompress.

@@ -7,8 +7,8 @@
 
 #include "core/engine/backend.hpp"
 #include "cuda/engines/backend.hpp"
+#include "cuda/support/both_backends.hpp"
 #include "cuda/support/drive_engines.hpp"
-#include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_decodings.hpp"
 #include "warpfold/core/error.hpp"
 
@@ -90,15 +90,7 @@ HistogramCounts histogram_of(Backend& gpu, const std::vector<T>& edges,
   return engine->finish();
 }
 
-class CudaHistogram : public ::testing::TestWithParam<ElementType> {
- protected:
-  void SetUp() override {
-    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
-    gpu_ = make_backend({});
-  }
-
-  std::unique_ptr<Backend> gpu_;
-};
+class CudaHistogram : public BothBackends {};
 
 TEST_P(CudaHistogram, CountsEachElementOnce) {
   visit_element_type(GetParam(), [&](auto element) {

@@ -8,12 +8,11 @@
 #include <vector>
 
 #include "core/numeric/special_values.hpp"
-#include "cpu/engines/backend.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
+#include "cuda/support/both_backends.hpp"
 #include "cuda/support/drive_engines.hpp"
-#include "cuda/support/gpu_test.hpp"
 #include "cuda/support/sample_data.hpp"
 
 namespace warpfold::cuda {
@@ -204,13 +203,8 @@ ScannedBlock scan_on_device(const std::vector<std::byte>& bytes, const ScanSpec&
   return result;
 }
 
-class CudaFloatScan : public ::testing::TestWithParam<ElementType> {
+class CudaFloatScan : public BothBackends {
  protected:
-  void SetUp() override {
-    if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
-    cpu_ = cpu::make_backend(2);
-  }
-
   std::vector<std::byte> expected(const std::vector<std::byte>& bytes, const ScanSpec& spec,
                                   const Accumulator& before) {
     const std::uint64_t elements = bytes.size() / size_of(spec.input.type);
@@ -221,8 +215,6 @@ class CudaFloatScan : public ::testing::TestWithParam<ElementType> {
   Accumulator total_of(const std::vector<std::byte>& bytes, const ElementFormat& format) {
     return reduce_all(*cpu_, {format, {}, 64 * tile}, {true, false, false, false}, bytes);
   }
-
-  std::unique_ptr<Backend> cpu_;
 };
 
 std::string described(const ScanSpec& spec, Series series, std::size_t size) {

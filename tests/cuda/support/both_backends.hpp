@@ -13,9 +13,9 @@
 
 namespace warpfold::cuda {
 
-/// Tests for each element type that hold the GPU's results beside the host's; skipped where there
-/// is no GPU.
-class BothBackends : public ::testing::TestWithParam<ElementType> {
+/// Tests that hold the GPU's results beside the host's; skipped where there is no GPU.
+template <class Test>
+class BothBackendsOf : public Test {
  protected:
   void SetUp() override {
     if (const std::string missing = missing_gpu(); !missing.empty()) GTEST_SKIP() << missing;
@@ -26,5 +26,8 @@ class BothBackends : public ::testing::TestWithParam<ElementType> {
   std::unique_ptr<Backend> gpu_;
   std::unique_ptr<Backend> cpu_;
 };
+
+/// Such tests for each element type.
+using BothBackends = BothBackendsOf<::testing::TestWithParam<ElementType>>;
 
 }  // namespace warpfold::cuda
