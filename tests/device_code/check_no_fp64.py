@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks in the machine code of a build that reductions, also by labels, and exact scans by integers
-have no FP64 instruction.
+"""Checks in the machine code of a build that reductions, also by labels and along axes, exact scans
+by integers, and kernels for chunks (but for packed elements) have no FP64 instruction.
 
 BUILD is the build's folder. Exits with 1 if such a kernel has one, or if one is missing; with 77 if
 there is no cuobjdump and nvdisasm to disassemble with: those of the CUDA toolkit, or of the packages
@@ -17,14 +17,21 @@ import sys
 SKIPPED = 77
 FP64 = re.compile(r"\b(?:DADD|DFMA|DMMA|DMNMX|DMUL|DSET|DSETP)\b|\.F64\b|\.64H\b")
 INSTRUCTION = re.compile(r"^\s+/\*[0-9a-f]{4,}\*/\s+(.*?);", re.MULTILINE)
-WITH_FP64 = ("9ByDoublesE", "16DoubleArithmetic")
+ROOMS = ("reduce", "exact_scan", "axis", "chunks", "labels")
+WITH_FP64 = ("9ByDoublesE", "16DoubleArithmetic", "13unpack_kernel")
 EXPECTED = [kernel for element in "fd" for kernel in (
     *(f"13reduce_kernelI{element}NS1_{len(kind)}{kind}ENS1_10ByIntegersE"
       for kind in ("SumReduce", "ExtremaReduce", "MomentsReduce", "WholeReduce")),
     f"22reduce_selected_kernelI{element}NS1_10ByIntegersE",
     rf"17exact_scan_kernelI{element}\w*17IntegerArithmetic",
+    f"13decode_kernelI{element}E",
     f"17sum_labels_kernelI{element}NS", f"16find_keys_kernelI{element}E",
     f"18find_places_kernelI{element}E", f"20choose_window_kernelI{element}E")]
+EXPECTED += [f"21reduce_columns_kernelINS0_14ComparedDoubleELNS1_10ReduceKindE{kind}E"
+             for kind in range(4)]
+EXPECTED += ["20merge_columns_kernel", "21expand_columns_kernel"]
+EXPECTED += [rf"{kernel}_kernelINS2_(?:8FloatSum|15RunningExtremumINS0_14ComparedDouble)E"
+             for kernel in ("21total_segments", "23combine_segments", "21write_prefixes")]
 
 
 def kernels(sass):
@@ -53,7 +60,7 @@ def main():
     if not shutil.which("cuobjdump") or not shutil.which("nvdisasm"):
         print("no cuobjdump and nvdisasm here to disassemble kernels with: put them on the PATH")
         return SKIPPED
-    objects = [path for room in ("reduce", "exact_scan", "labels")
+    objects = [path for room in ROOMS
                for path in sorted(arguments.build.glob(f"src/CMakeFiles/*.dir/cuda/{room}/*.cu.o"))]
     sass = "".join(subprocess.run(["cuobjdump", "-sass", path], text=True, capture_output=True,
                                   check=True).stdout for path in objects)

@@ -73,9 +73,10 @@ class Transposition {
 /// spills.
 class ColumnSums {
  public:
-  ColumnSums(ElementType wide, std::uint64_t elements, std::uint64_t outputs) {
+  ColumnSums(ElementType type, ElementType wide, std::uint64_t elements, std::uint64_t outputs) {
     reduce_.count = elements;
     reduce_.wide = wide;
+    reduce_.last_zeros = cuda::kernels::last_zeros_of(type);
     reduce_.needs = sum_only;
     reduce_.outputs = outputs;
     reduce_.groups = std::max<std::uint64_t>(
@@ -93,6 +94,9 @@ class ColumnSums {
     cuda::kernels::clear_columns(reduce_.columns, columns(), stream);
     cuda::kernels::reduce_columns(reduce_, stream);
     cuda::kernels::merge_columns(reduce_, stream);
+    for (std::uint64_t first = 0; first < reduce_.outputs;
+         first += cuda::kernels::max_merging_threads)
+      cuda::kernels::expand_columns(reduce_, first, stream);
   }
 
   /// Returns nothing if something spilled.
@@ -102,9 +106,9 @@ class ColumnSums {
         cuda::downloaded_value<cuda::kernels::AxisReduceStatus>(reduce_.status, stream);
     std::vector<SumOf<T>> values;
     if (status.spilled != 0 || status.stopped != 0) return values;
-    for (const Expansion& sum :
-         cuda::downloaded_array<Expansion>(reduce_.columns.sum, reduce_.outputs, stream))
-      values.push_back(value_of_sum<T>(sum));
+    for (const cuda::kernels::ColumnSum& sum : cuda::downloaded_array<cuda::kernels::ColumnSum>(
+             reduce_.columns.sum, reduce_.outputs, stream))
+      values.push_back(value_of_sum<T>(reinterpret_cast<const Expansion&>(sum)));
     return values;
   }
 
@@ -115,7 +119,8 @@ class ColumnSums {
 
   void take_arrays(Scratch& scratch) {
     reduce_.columns = {.counts = scratch.take<AxisCounts>(columns()),
-                       .sum = scratch.take<Expansion>(columns()),
+                       .elements = scratch.take<std::uint64_t>(columns()),
+                       .sum = scratch.take<cuda::kernels::ColumnSum>(columns()),
                        .absolute = nullptr,
                        .squares = nullptr,
                        .minimum = nullptr,
@@ -133,9 +138,10 @@ class ColumnSums {
 /// Inclusive prefix sums of lines, as an AxisScanEngine makes them of a slab.
 class LinePrefixes {
  public:
-  LinePrefixes(ElementType wide, ElementType output, const AxisSlab& shape)
+  LinePrefixes(ElementType type, ElementType wide, ElementType output, const AxisSlab& shape)
       : prefixes_(shape.elements() * size_of(output)) {
     scan_ = {.wide = wide,
+             .last_zeros = cuda::kernels::last_zeros_of(type),
              .shape = shape,
              .lines = shape.lines(),
              .segments = cuda::kernels::segments_of(shape),
@@ -199,7 +205,8 @@ class AxesCase : public ArrayCase {
   void add_sums(const Part& part, const AxisSlab& shape,
                 const std::shared_ptr<cuda::WideElements>& wide) {
     const std::vector<Sum> right = line_sums(elements<T>(part), shape);
-    const auto sums = std::make_shared<ColumnSums>(wide->type(), part.elements, shape.lines());
+    const auto sums =
+        std::make_shared<ColumnSums>(type, wide->type(), part.elements, shape.lines());
     const auto transposition =
         first_axis_ ? nullptr : std::make_shared<Transposition>(shape, sizeof(T), stream());
     add(part, part.bytes(),
@@ -219,7 +226,7 @@ class AxesCase : public ArrayCase {
     const std::uint64_t useful_bytes = part.elements * (sizeof(T) + sizeof(Sum));
     const std::vector<Sum> right = line_prefixes(elements<T>(part), shape);
     const auto prefixes =
-        std::make_shared<LinePrefixes>(wide->type(), element_type_of<Sum>(), shape);
+        std::make_shared<LinePrefixes>(type, wide->type(), element_type_of<Sum>(), shape);
     add(part, useful_bytes,
         {.name = "warpfold",
          .run =

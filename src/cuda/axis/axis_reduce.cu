@@ -1,7 +1,7 @@
 #include "cuda/axis/axis_reduce.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <bit>
 #include <type_traits>
 
 #include "core/layout/partition.hpp"
@@ -35,11 +35,14 @@ template <class Number>
 class ColumnExtrema {
  public:
   __device__ void take(Number value, std::uint64_t place) {
-    if (min_place_ == no_index || value < min_) {
+    const auto order = order_of(value);
+    if (min_place_ == no_index || order < least_) {
+      least_ = order;
       min_ = value;
       min_place_ = place;
     }
-    if (max_place_ == no_index || value > maximum_) {
+    if (max_place_ == no_index || order > greatest_) {
+      greatest_ = order;
       maximum_ = value;
       max_place_ = place;
     }
@@ -55,6 +58,10 @@ class ColumnExtrema {
   }
 
  private:
+  using Order = decltype(order_of(Number{}));
+
+  Order least_{};
+  Order greatest_{};
   Number min_{};
   Number maximum_{};
   std::uint64_t min_place_ = no_index;
@@ -66,28 +73,22 @@ template <class Number, ReduceKind kind>
 class ColumnReduce {
  public:
   __device__ ColumnReduce(const AxisReduce& reduce, Spiller& spiller, std::uint64_t column)
-      : reduce_(reduce), column_(column), sums_(reduce.columns, spiller) {
+      : reduce_(reduce), column_(column), sums_(reduce, spiller) {
     sums_.load(column);
   }
 
   __device__ void take(Number value, std::uint64_t place) {
-    if constexpr (kind == ReduceKind::products) return take_product(value, place);
-    ++elements_;
-    if constexpr (std::is_floating_point_v<Number>) {
-      if (value != value) return take_nan(place);
-    }
-    if (has_extrema()) extrema_.take(value, place);
-    if constexpr (std::is_floating_point_v<Number>) {
-      if (!is_finite(value)) return take_infinity(value);
-    }
-    if constexpr (kind != ReduceKind::extrema) sums_.add(value);
+    if constexpr (kind == ReduceKind::products)
+      take_product(value, place);
+    else
+      take_element(value, place);
   }
 
-  __device__ void store() const {
+  __device__ void store() {
     const AxisColumns& columns = reduce_.columns;
     sums_.store(column_);
     AxisCounts& counts = columns.counts[column_];
-    counts.elements += elements_;
+    columns.elements[column_] += elements_;
     if (nan_ != 0) {
       counts.nan += nan_;
       columns.first_nan[column_] = min(columns.first_nan[column_], row_of(first_nan_place_));
@@ -99,15 +100,30 @@ class ColumnReduce {
   }
 
  private:
-  __device__ void take_product(Number value, std::uint64_t place) {
-    const double factor = reduce_.factors(reduce_.indices(place));
-    if (reduce_.factors.leaves_out(factor)) return;
+  __device__ void take_element(Number value, std::uint64_t place) {
     ++elements_;
-    const auto x = static_cast<double>(value);
-    if (x == x) sums_.add_weight(factor);
-    if (is_finite(x) && is_finite(factor)) return sums_.add_product(value, factor);
-    const double product = x * factor;
-    product == product ? take_infinity(product) : take_nan(place);
+    const bool finite = is_finite(value);
+    const bool nan = has_extrema() && is_nan(value);
+    if (!finite) take_non_finite(value, place);
+    if (has_extrema() && !nan) extrema_.take(value, place);
+    if constexpr (kind != ReduceKind::extrema) sums_.add(value, finite);
+  }
+
+  __device__ void take_non_finite(Number value, std::uint64_t place) {
+    is_nan(value) ? take_nan(place) : take_infinity(scaled_number(value, 0).negative);
+  }
+
+  __device__ void take_product(Number value, std::uint64_t place) {
+    const double found = reduce_.factors(reduce_.indices(place));
+    const ComparedDouble factor{std::bit_cast<std::uint64_t>(found)};
+    if (is_left_out_mark(found) || (reduce_.factors.are_weights && factor.magnitude() == 0)) return;
+    ++elements_;
+    if (!is_nan(value)) sums_.add_weight(factor);
+    if (is_finite(value) && is_finite(factor)) return sums_.add_product(value, factor);
+    const ScaledInteger number = scaled_number(value, 0);
+    const bool zero = number.magnitude == 0 || factor.magnitude() == 0;
+    if (is_nan(value) || is_nan(factor) || zero) return take_nan(place);
+    take_infinity(number.negative != factor.negative());
   }
 
   __device__ void take_nan(std::uint64_t place) {
@@ -115,12 +131,8 @@ class ColumnReduce {
     if (first_nan_place_ == no_index) first_nan_place_ = place;
   }
 
-  __device__ void take_infinity(double value) {
-    ++(value > 0 ? positive_infinities_ : negative_infinities_);
-  }
-
-  __device__ static bool is_finite(double value) {
-    return fabs(value) < std::numeric_limits<double>::infinity();
+  __device__ void take_infinity(bool negative) {
+    ++(negative ? negative_infinities_ : positive_infinities_);
   }
 
   __device__ bool has_extrema() const {
@@ -134,7 +146,7 @@ class ColumnReduce {
 
   const AxisReduce& reduce_;
   std::uint64_t column_;
-  ColumnSums<kind> sums_;
+  ColumnSums<Number, kind> sums_;
   ColumnExtrema<Number> extrema_;
   std::uint32_t elements_ = 0;
   std::uint32_t nan_ = 0;
@@ -152,13 +164,14 @@ __device__ std::uint64_t reduce_column(const AxisReduce& reduce, Spiller& spille
   const auto* elements = reinterpret_cast<const Number*>(reduce.elements);
   ColumnReduce<Number, kind> column_reduce(reduce, spiller, column);
   Number next = elements[place];
-  do {
+  for (bool more = true; more && !spiller.full();) {
     const Number value = next;
     const std::uint64_t at = place;
     place += stride;
-    if (place < reduce.count) next = elements[place];
+    more = place < reduce.count;
+    if (more) next = elements[place];
     if (reduce.counting == nullptr || reduce.counting[at]) column_reduce.take(value, at);
-  } while (place < reduce.count && !spiller.full());
+  }
   column_reduce.store();
   return place;
 }
@@ -180,24 +193,42 @@ __global__ void __launch_bounds__(axis_threads, 2)
   if (stopped) atomicAdd(&reduce.status->stopped, 1ull);
 }
 
-/// Merges columns `into` + k * stride below `columns`, k > 0, into column `into`.
-__device__ void merge_column(const AxisReduce& reduce, Spiller& spiller, std::uint64_t into,
+__device__ void clear_column(const AxisColumns& columns, std::uint64_t column) {
+  columns.counts[column] = {};
+  columns.elements[column] = 0;
+  columns.first_nan[column] = no_index;
+  if (columns.sum != nullptr) columns.sum[column] = {};
+  if (columns.absolute != nullptr) columns.absolute[column] = {};
+  if (columns.squares != nullptr) columns.squares[column] = {};
+  if (columns.minimum == nullptr) return;
+  columns.minimum[column] = Extremum::none();
+  columns.maximum[column] = Extremum::none();
+}
+
+/// Merges columns `into` + k * stride below `columns`, k > 0, into column `into`, and clears them.
+/// Returns false if it didn't get to all.
+__device__ bool merge_column(const AxisReduce& reduce, Spiller& spiller, std::uint64_t into,
                              std::uint64_t stride, std::uint64_t columns) {
   const AxisColumns& of = reduce.columns;
-  ColumnSums<ReduceKind::any> sums(of, spiller);
+  std::uint64_t column = into + stride;
+  if (column >= columns) return true;
+  ColumnSums<ComparedDouble, ReduceKind::any> sums(reduce, spiller);
   sums.load(into);
-  for (std::uint64_t column = into + stride; column < columns; column += stride) {
+  for (; column < columns && !spiller.full(); column += stride) {
     sums.merge(column);
-    of.counts[into].elements += of.counts[column].elements;
+    of.elements[into] += of.elements[column];
     of.counts[into].nan += of.counts[column].nan;
     of.counts[into].positive_infinities += of.counts[column].positive_infinities;
     of.counts[into].negative_infinities += of.counts[column].negative_infinities;
     of.first_nan[into] = min(of.first_nan[into], of.first_nan[column]);
-    if (of.minimum == nullptr) continue;
-    of.minimum[into].merge(of.minimum[column]);
-    of.maximum[into].merge(of.maximum[column]);
+    if (of.minimum != nullptr) {
+      of.minimum[into].merge(of.minimum[column]);
+      of.maximum[into].merge(of.maximum[column]);
+    }
+    clear_column(of, column);
   }
   sums.store(into);
+  return column >= columns;
 }
 
 /// Merges `groups` groups of columns into the first ones, which are `left`.
@@ -209,21 +240,35 @@ __global__ void __launch_bounds__(axis_threads, 2)
   if (into >= stride) return;
   Spiller spiller(reduce);
   spiller.begin(into % reduce.outputs);
-  merge_column(reduce, spiller, into, stride, reduce.outputs * groups);
+  if (!merge_column(reduce, spiller, into, stride, reduce.outputs * groups))
+    atomicAdd(&reduce.status->stopped, 1ull);
+}
+
+/// Writes the expansion of a sum in place of that.
+template <class Window>
+__device__ void expand(Window* sums, std::uint64_t output, AxisTerm term, Spiller& spiller) {
+  if (sums == nullptr) return;
+  const Expansion expansion = sums[output].expansion([&](double part) { spiller(term, part); });
+  *reinterpret_cast<Expansion*>(&sums[output]) = expansion;
+}
+
+__global__ void __launch_bounds__(axis_threads, 2)
+    expand_columns_kernel(const __grid_constant__ AxisReduce reduce, const std::uint64_t first) {
+  const std::uint64_t output = first + thread_number();
+  if (output >= reduce.outputs) return;
+  const AxisColumns& columns = reduce.columns;
+  Spiller spiller(reduce);
+  spiller.begin(output);
+  columns.counts[output].elements = columns.elements[output];
+  expand(columns.sum, output, AxisTerm::value, spiller);
+  expand(columns.absolute, output, AxisTerm::magnitude, spiller);
+  expand(columns.squares, output, AxisTerm::square, spiller);
 }
 
 __global__ void __launch_bounds__(axis_threads, 2)
     clear_columns_kernel(const AxisColumns columns, const std::uint64_t count) {
-  for (std::uint64_t column = thread_number(); column < count; column += thread_count()) {
-    columns.counts[column] = {};
-    columns.first_nan[column] = no_index;
-    if (columns.sum != nullptr) columns.sum[column] = {};
-    if (columns.absolute != nullptr) columns.absolute[column] = {};
-    if (columns.squares != nullptr) columns.squares[column] = {};
-    if (columns.minimum == nullptr) continue;
-    columns.minimum[column] = Extremum::none();
-    columns.maximum[column] = Extremum::none();
-  }
+  for (std::uint64_t column = thread_number(); column < count; column += thread_count())
+    clear_column(columns, column);
 }
 
 std::uint64_t blocks_for(std::uint64_t columns) {
@@ -261,8 +306,9 @@ void clear_columns(const AxisColumns& columns, std::uint64_t count, cudaStream_t
 }
 
 void reduce_columns(const AxisReduce& reduce, cudaStream_t stream) {
-  visit_wide_type(reduce.wide,
-                  [&](auto number) { launch_reduce<decltype(number)>(reduce, stream); });
+  visit_wide_type(reduce.wide, [&](auto number) {
+    launch_reduce<ColumnNumber<decltype(number)>>(reduce, stream);
+  });
 }
 
 void merge_columns(const AxisReduce& reduce, cudaStream_t stream) {
@@ -272,6 +318,12 @@ void merge_columns(const AxisReduce& reduce, cudaStream_t stream) {
            {blocks_for(reduce.outputs * left), axis_threads, stream}, reduce, groups, left);
     groups = left;
   }
+}
+
+void expand_columns(const AxisReduce& reduce, std::uint64_t first, cudaStream_t stream) {
+  const std::uint64_t outputs = std::min(reduce.outputs - first, max_merging_threads);
+  launch("starting to expand sums on the GPU", expand_columns_kernel,
+         {blocks_for(outputs), axis_threads, stream}, reduce, first);
 }
 
 }  // namespace warpfold::cuda::kernels

@@ -9,6 +9,7 @@
 #include "core/results/accumulator.hpp"
 #include "core/results/axis_parts.hpp"
 #include "core/values/factors.hpp"
+#include "cuda/axis/sum_window.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
 
@@ -17,13 +18,17 @@ namespace warpfold::cuda::kernels {
 /// Threads of an axis reduction at most.
 inline constexpr std::uint64_t max_axis_threads = std::uint64_t{1} << 17;
 
+/// Outputs that one launch expands at most, and columns that others are merged into.
+inline constexpr std::uint64_t max_merging_threads = max_axis_threads / 2;
+
 /// Results of the columns of a matrix: arrays in device memory with an element for each column.
 /// Arrays are null unless the needs ask for them.
 struct AxisColumns {
-  AxisCounts* counts;
-  Expansion* sum;
-  Expansion* absolute;
-  Expansion* squares;
+  AxisCounts* counts;       ///< but for elements
+  std::uint64_t* elements;  ///< counts of these
+  ColumnSum* sum;           ///< sums; once expanded, each begins with an Expansion
+  ColumnSum* absolute;
+  ColumnSquares* squares;
   Extremum* minimum;
   Extremum* maximum;
   std::uint64_t* first_nan;
@@ -36,26 +41,27 @@ struct AxisReduceStatus {
   unsigned long long stopped;  ///< threads, as there was no more room for spills
 };
 
-/// Returns how many spills one thread leaves at a time: of an element that it reduces, or of a
-/// column that it merges.
+/// Returns how many spills one thread leaves at a time: of an element that it reduces and of the
+/// column when it stores that, or of a column that it merges or expands.
 constexpr std::uint64_t spills_of_element(const ReduceNeeds& needs, bool has_factor) {
   if (has_factor)
-    return (needs.sum ? 4u : 0u) + (needs.absolute ? 1u : 0u) + (needs.squares ? 6u : 0u);
-  return (needs.sum ? 2u : 0u) + (needs.absolute ? 2u : 0u) + (needs.squares ? 3u : 0u);
+    return (needs.sum ? 5u : 0u) + (needs.absolute ? 2u : 0u) + (needs.squares ? 7u : 0u);
+  return 2 * (std::uint64_t{needs.sum} + needs.absolute + needs.squares);
 }
-WARPFOLD_HD constexpr std::uint64_t spills_of_column(const ReduceNeeds& needs) {
-  return (needs.sum ? 4u : 0u) + (needs.absolute ? 4u : 0u) + (needs.squares ? 4u : 0u);
-}
-
-/// Returns a number of spills: where there are more, threads stop before their next element.
-WARPFOLD_HD constexpr std::uint64_t axis_spill_limit(const ReduceNeeds& needs) {
-  return max_axis_threads * spills_of_column(needs);
+constexpr std::uint64_t spills_of_column(const ReduceNeeds& needs) {
+  constexpr std::uint64_t of_sum = ColumnSum::words;
+  return (needs.sum ? of_sum : 0) + (needs.absolute ? of_sum : 0) +
+         (needs.squares ? std::uint64_t{ColumnSquares::words} : 0);
 }
 
-/// Room for those of a reduction, or of all merges (each column of max_axis_threads is merged
-/// once).
+/// Spills: where there are more, threads stop before their next element or column.
+inline constexpr std::uint64_t axis_spill_limit = max_axis_threads;
+
+/// Returns the room for those of a launch.
 constexpr std::uint64_t axis_spill_capacity(const ReduceNeeds& needs, bool have_factors) {
-  return axis_spill_limit(needs) + max_axis_threads * spills_of_element(needs, have_factors);
+  const std::uint64_t reduced = max_axis_threads * spills_of_element(needs, have_factors);
+  const std::uint64_t merged = max_merging_threads * spills_of_column(needs);
+  return axis_spill_limit + (reduced > merged ? reduced : merged);
 }
 
 /// A slab in device memory, and what it is reduced into: the element at place p into column
@@ -65,6 +71,7 @@ struct AxisReduce {
   const bool* counting = nullptr;       ///< for each element; null: all do
   std::uint64_t count = 0;
   ElementType wide = ElementType::f64;  ///< f64, i64 or u64
+  int last_zeros = 0;                   ///< bits of f64 elements: the last so many are 0
   ReduceNeeds needs = {};
   std::uint64_t outputs = 0;
   std::uint64_t groups = 1;  ///< 1, or such that there are max_axis_threads columns at most
@@ -84,7 +91,11 @@ void clear_columns(const AxisColumns& columns, std::uint64_t count, cudaStream_t
 /// of the list, and the reduction resumed.
 void reduce_columns(const AxisReduce& reduce, cudaStream_t stream);
 
-/// Merges the columns of each output into the first `outputs` columns; the list must be empty.
+/// Merges the columns of each output into the first `outputs` columns. Complete as above; until
+/// then it has to be called again.
 void merge_columns(const AxisReduce& reduce, cudaStream_t stream);
+
+/// Expands the sums of merged outputs, of at most max_merging_threads from the first one on.
+void expand_columns(const AxisReduce& reduce, std::uint64_t first, cudaStream_t stream);
 
 }  // namespace warpfold::cuda::kernels

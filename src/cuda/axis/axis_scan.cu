@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <type_traits>
 
 #include "core/layout/partition.hpp"
 #include "core/scan/scan_arithmetic.hpp"
+#include "cuda/axis/column_number.cuh"
 #include "cuda/chunks/decode_elements.hpp"
 #include "cuda/primitives/comparable.cuh"
+#include "cuda/primitives/rounded_element.cuh"
 #include "cuda/primitives/warp.cuh"
+#include "cuda/primitives/wide_number.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "warpfold/core/int128.hpp"
@@ -33,31 +35,41 @@ __device__ std::uint64_t thread_number() {
 
 /// Sums of doubles.
 struct FloatSum {
-  using Number = double;
+  using Number = ComparedDouble;
   using State = FloatLineSum;
+
+  int last_zeros;
 
   __device__ State none() const { return {}; }
 
-  __device__ void take(State& sum, double element) const {
-    if (is_addend(element)) {
-      if (add(sum.finite, element) != 0.0) sum.met |= State::inexact;
-    } else {
+  __device__ void take(State& sum, Number element) const {
+    ScaledInteger number = scaled_number(element, last_zeros);
+    if (!is_finite(element)) {
       sum.met |= met(element);
+      number.magnitude = 0;
     }
+    if (!sum.finite.add(addend_of(number, 53 - last_zeros))) sum.met |= State::inexact;
+  }
+
+  /// Makes a sum ready to be appended, or appended to.
+  __device__ void settle(State& sum) const {
+    sum.finite.settle([&](double) { sum.met |= State::inexact; });
   }
 
   __device__ void append(State& sum, const State& later) const {
     sum.met |= later.met;
-    add(sum.finite, later.finite, [&](double) { sum.met |= State::inexact; });
+    sum.finite.merge(later.finite, [&](double) { sum.met |= State::inexact; });
+    settle(sum);
   }
 
   __device__ static bool inexact(const State& sum) { return (sum.met & State::inexact) != 0; }
 
   template <class Out>
   __device__ static Out rounded(const State& sum) {
-    if ((sum.met & ~State::inexact) == 0) return rounded_to<Out>(sum.finite);
+    if ((sum.met & ~State::inexact) == 0)
+      return rounded_element<Out>(sum.finite.rounded(rounding_towards<Out>));
     const auto first = [&](std::uint64_t kind) { return (sum.met & kind) != 0 ? -1 : 0; };
-    return output_element<Out>(scan_order::with_specials(
+    return rounded_element<Out>(scan_order::with_specials(
         0.0, {first(State::nan), first(State::positive_infinity), first(State::negative_infinity)},
         0));
   }
@@ -80,13 +92,18 @@ struct FloatSum {
   }
 
  private:
-  /// Returns what an element is that is no addend.
-  __device__ static std::uint64_t met(double element) {
-    if (element != element) return State::nan;
-    if (fabs(element) < std::numeric_limits<double>::infinity()) return State::inexact;
-    return element > 0.0 ? State::positive_infinity : State::negative_infinity;
+  /// Returns what an element is that is not finite.
+  __device__ static std::uint64_t met(Number element) {
+    if (is_nan(element)) return State::nan;
+    return element.negative() ? State::negative_infinity : State::positive_infinity;
   }
 };
+
+__device__ WideNumber<4> words_of(int128 value) {
+  WideNumber<4> number;
+  for (int i = 0; i < 4; ++i) number.digit[i] = static_cast<std::uint32_t>(value >> 32 * i);
+  return number;
+}
 
 /// Stores an integer prefix and notes where the output type can't hold it.
 __device__ void store_integer(const AxisScan& scan, std::uint64_t place, int128 value) {
@@ -95,15 +112,20 @@ __device__ void store_integer(const AxisScan& scan, std::uint64_t place, int128 
     if (scan.checks_overflow && !can_hold<Out>(value) &&
         place < *static_cast<const volatile unsigned long long*>(&scan.status->overflow))
       atomicMin(&scan.status->overflow, static_cast<unsigned long long>(place));
-    reinterpret_cast<Out*>(scan.prefixes)[place] = output_element<Out>(value);
+    Out& prefix = reinterpret_cast<Out*>(scan.prefixes)[place];
+    if constexpr (std::is_integral_v<Out>)
+      prefix = static_cast<Out>(value);
+    else
+      prefix = rounded_element<Out>(words_of(value).rounded(rounding_towards<Out>, 0));
   });
 }
 
-__device__ void store_float(const AxisScan& scan, std::uint64_t place, double value) {
+__device__ void store_float(const AxisScan& scan, std::uint64_t place, ComparedDouble value) {
   visit_element_type(scan.output, [&](auto element) {
     using Out = decltype(element);
     if constexpr (is_floating_element<Out>)
-      reinterpret_cast<Out*>(scan.prefixes)[place] = output_element<Out>(value);
+      reinterpret_cast<Out*>(scan.prefixes)[place] =
+          rounded_element<Out>(std::bit_cast<double>(value.bits));
   });
 }
 
@@ -115,6 +137,7 @@ struct IntegerSum {
 
   __device__ State none() const { return 0; }
   __device__ void take(State& sum, Integer element) const { sum += element; }
+  __device__ void settle(State&) const {}
   __device__ void append(State& sum, State later) const { sum += later; }
   __device__ static bool inexact(State) { return false; }
   __device__ static void store(const AxisScan& scan, std::uint64_t place, State sum) {
@@ -135,6 +158,7 @@ struct RunningExtremum {
   __device__ void take(State& best, Wide element) const {
     best = first_extremum(best, element, maximum);
   }
+  __device__ void settle(State&) const {}
   __device__ void append(State& best, State later) const { take(best, later); }
   __device__ static bool inexact(State) { return false; }
   __device__ static void store(const AxisScan& scan, std::uint64_t place, State best) {
@@ -149,14 +173,14 @@ struct RunningExtremum {
 template <class Visitor>
 decltype(auto) visit_operator(const AxisScan& scan, Visitor&& visitor) {
   return visit_wide_type(scan.wide, [&](auto number) {
-    using Number = decltype(number);
+    using Number = ColumnNumber<decltype(number)>;
     if (scan.operation != ScanOperation::sum)
       return visitor(RunningExtremum<Number>{std::bit_cast<Number>(scan.identity),
                                              scan.operation == ScanOperation::max});
     if constexpr (std::is_integral_v<Number>)
       return visitor(IntegerSum<Number>{});
     else
-      return visitor(FloatSum{});
+      return visitor(FloatSum{scan.last_zeros});
   });
 }
 
@@ -197,6 +221,7 @@ __global__ void __launch_bounds__(scan_threads, 2)
     operation.take(total, *element);
     element += scan.shape.inner;
   }
+  operation.settle(total);
   reinterpret_cast<typename Operator::State*>(scan.segment_states)[number] = total;
 }
 
@@ -264,6 +289,7 @@ __global__ void __launch_bounds__(scan_threads, 2)
     if (!scan.exclusive) Operator::store(scan, place, running);
     place += scan.shape.inner;
   }
+  operation.settle(running);
   if (whole_line) reinterpret_cast<State*>(scan.after)[number] = running;
   if (!Operator::inexact(running)) return;
   scan.inexact[segment.line] = true;

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/engine/stream_engines.hpp"
-#include "core/numeric/expansion.hpp"
+#include "cuda/axis/sum_window.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_operation.hpp"
 
@@ -19,7 +19,7 @@ struct FloatLineSum {
   static constexpr std::uint64_t negative_infinity = 4;
   static constexpr std::uint64_t inexact = 8;  ///< `finite` had no room for something
 
-  Expansion finite;
+  ColumnSum finite;
   std::uint64_t met = 0;  ///< which of the above
 };
 
@@ -44,6 +44,7 @@ std::uint64_t max_segments();
 struct AxisScan {
   const std::byte* elements = nullptr;  ///< elements of type `wide`
   ElementType wide = ElementType::f64;  ///< f64, i64 or u64
+  int last_zeros = 0;                   ///< bits of f64 elements: the last so many are 0
   AxisSlab shape = {};
   std::uint64_t lines = 0;  ///< lines of the shape
   LineSegments segments = {};

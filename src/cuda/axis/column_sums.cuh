@@ -1,12 +1,13 @@
 #pragma once
 
-#include <cmath>
+#include <bit>
 #include <cstdint>
+#include <type_traits>
 
-#include "core/numeric/exact_product.hpp"
-#include "core/numeric/expansion.hpp"
 #include "core/results/axis_parts.hpp"
 #include "cuda/axis/axis_reduce.hpp"
+#include "cuda/axis/column_number.cuh"
+#include "cuda/axis/sum_window.hpp"
 
 namespace warpfold::cuda::kernels {
 
@@ -18,150 +19,118 @@ enum class ReduceKind { sum, extrema, products, any };
 class Spiller {
  public:
   __device__ explicit Spiller(const AxisReduce& reduce)
-      : spills_(reduce.spills), status_(reduce.status), full_at_(axis_spill_limit(reduce.needs)) {}
+      : spills_(reduce.spills), status_(reduce.status) {}
 
   __device__ void begin(std::uint64_t output) { output_ = output; }
 
-  /// Nothing where the addend is 0.
   __device__ void operator()(AxisTerm term, double addend) {
-    if (addend == 0.0) return;
-    spills_[atomicAdd(&status_->spilled, 1ull)] = {output_, addend, term};
-    unsure_ = true;
+    store(atomicAdd(&status_->spilled, 1ull), term, addend);
   }
 
   /// Leaves two spills, one behind the other.
   __device__ void operator()(AxisTerm term, double number, double factor) {
     const unsigned long long first = atomicAdd(&status_->spilled, 2ull);
-    spills_[first] = {output_, number, term};
-    spills_[first + 1] = {output_, factor, term};
-    unsure_ = true;
+    store(first, term, number);
+    store(first + 1, term, factor);
   }
 
   /// Returns whether there may be no room for what the next element leaves. Looks only where this
   /// thread has spilled since it last did: hence each leaves at most one element's spills in a full
-  /// list.
+  /// list, and those of a column.
   __device__ bool full() {
     if (!unsure_) return false;
-    unsure_ = *static_cast<volatile unsigned long long*>(&status_->spilled) > full_at_;
+    unsure_ = *static_cast<volatile unsigned long long*>(&status_->spilled) > axis_spill_limit;
     return unsure_;
   }
 
  private:
+  __device__ void store(unsigned long long at, AxisTerm term, double addend) {
+    AxisSpill& spill = spills_[at];
+    spill.output = output_;
+    spill.addend = addend;
+    spill.term = term;
+    unsure_ = true;
+  }
+
   AxisSpill* spills_;
   AxisReduceStatus* status_;
-  unsigned long long full_at_;
   std::uint64_t output_ = 0;
   bool unsure_ = true;
 };
 
-/// Adds to a sum what is an addend of it.
-class TermSum {
- public:
-  __device__ TermSum(AxisTerm term, Spiller& spiller) : term_(term), spiller_(spiller) {}
-
-  __device__ void load(const Expansion& sum) { sum_ = sum; }
-  __device__ const Expansion& sum() const { return sum_; }
-
-  __device__ void add(double addend) { spiller_(term_, warpfold::add(sum_, addend)); }
-  __device__ void add(const Expansion& addend) {
-    warpfold::add(sum_, addend, [this](double rest) { spiller_(term_, rest); });
-  }
-  __device__ void add_any(double addend) {
-    if (is_addend(addend))
-      add(addend);
-    else
-      spiller_(term_, addend);
-  }
-  template <class Integer>
-  __device__ void add_integer(Integer value) {
-    split_integer(value, [this](double part) { add(part); });
-  }
-
- private:
-  AxisTerm term_;
-  Spiller& spiller_;
-  Expansion sum_;
-};
-
-__device__ inline std::uint64_t magnitude_of(std::int64_t value) {
-  const auto bits = static_cast<std::uint64_t>(value);
-  return value < 0 ? std::uint64_t{0} - bits : bits;
-}
-__device__ inline std::uint64_t magnitude_of(std::uint64_t value) { return value; }
-
 /// A column's sums while one thread adds to them. Those not requested stay untouched.
-template <ReduceKind kind>
+template <class Number, ReduceKind kind>
 class ColumnSums {
   static constexpr bool more = kind == ReduceKind::any || kind == ReduceKind::products;
+  static constexpr bool whole = std::is_integral_v<Number> && kind != ReduceKind::products;
+
+  /// A sum of integers has so many words, in place of a window.
+  template <class Window, int Words>
+  struct WholeSum {
+    NumberWords<Words> word;
+
+    __device__ void load(const Window& sum) {
+      for (int i = 0; i < Words; ++i) word[i] = sum.word(i);
+    }
+    template <int Count>
+    __device__ void add(const Addend<Count>& addend) {
+      NumberWords<Words> extended;
+      for (int i = 0; i < Words; ++i) extended[i] = i < Count ? addend.word[i] : addend.sign;
+      add_words<Words>(word, extended);
+    }
+  };
 
  public:
-  __device__ ColumnSums(const AxisColumns& columns, Spiller& spiller)
-      : columns_(columns),
+  __device__ ColumnSums(const AxisReduce& reduce, Spiller& spiller)
+      : columns_(reduce.columns),
         spiller_(spiller),
-        sum_(AxisTerm::value, spiller),
-        absolute_(AxisTerm::magnitude, spiller),
-        squares_(AxisTerm::square, spiller) {}
+        zeros_(reduce.last_zeros),
+        bits_(std::is_integral_v<Number> ? 64 : 53 - reduce.last_zeros) {}
 
   __device__ void load(std::uint64_t column) {
-    if (has_sum()) sum_.load(columns_.sum[column]);
-    if (has_absolute()) absolute_.load(columns_.absolute[column]);
-    if (has_squares()) squares_.load(columns_.squares[column]);
+    if (has_sum()) load(sum_, columns_.sum[column]);
+    if (has_absolute()) load(absolute_, columns_.absolute[column]);
+    if (has_squares()) load(squares_, columns_.squares[column]);
   }
 
-  __device__ void store(std::uint64_t column) const {
-    if (has_sum()) columns_.sum[column] = sum_.sum();
-    if (has_absolute()) columns_.absolute[column] = absolute_.sum();
-    if (has_squares()) columns_.squares[column] = squares_.sum();
+  __device__ void store(std::uint64_t column) {
+    if (has_sum()) store(columns_.sum[column], sum_, AxisTerm::value);
+    if (has_absolute()) store(columns_.absolute[column], absolute_, AxisTerm::magnitude);
+    if (has_squares()) store(columns_.squares[column], squares_, AxisTerm::square);
   }
 
-  /// A finite one.
-  __device__ void add(double value) {
-    if (has_sum()) sum_.add_any(value);
-    if (has_absolute()) absolute_.add_any(fabs(value));
-    if (has_squares()) add_square(value);
+  /// Adds the number, or nothing if it is not finite.
+  __device__ void add(Number value, bool finite) {
+    ScaledInteger number = scaled_number(value, zeros_);
+    if (!finite) number.magnitude = 0;
+    if constexpr (whole)
+      add_whole(number);
+    else
+      add_float(number, value);
   }
 
-  template <class Integer>
-  __device__ void add(Integer value) {
-    if (has_sum()) sum_.add_integer(value);
-    if (has_absolute()) absolute_.add_integer(magnitude_of(value));
-    if (has_squares())
-      split_square(magnitude_of(value), [this](double part) { squares_.add(part); });
-  }
-
-  __device__ void add_weight(double weight) {
-    if (has_absolute()) absolute_.add_any(weight);
+  __device__ void add_weight(ComparedDouble weight) {
+    if (has_absolute() && !absolute_.add(addend_of(scaled_number(weight, 0), 53)))
+      spiller_(AxisTerm::magnitude, std::bit_cast<double>(weight.bits));
   }
 
   /// Adds the product of finite numbers, and that of the factor and the value's square.
-  template <class Number>
-  __device__ void add_product(Number value, double factor) {
-    const auto add_to_sum = [&](double part) {
-      add_product(sum_, AxisTerm::product, part, factor);
-    };
-    const auto add_to_squares = [&](double part) {
-      add_product(squares_, AxisTerm::weighted_square, part, factor);
-    };
-    if constexpr (std::is_integral_v<Number>) {
-      if (!fits_double(value)) {
-        if (has_sum()) split_integer(value, add_to_sum);
-        if (has_squares()) split_square(magnitude_of(value), add_to_squares);
-        return;
-      }
-    }
-    const auto x = static_cast<double>(value);
-    if (has_sum()) add_to_sum(x);
-    if (!has_squares()) return;
-    if (!is_exact_product(x, x)) return spiller_(AxisTerm::weighted_root, x, factor);
-    const DoublePair square = product_of(x, x);
-    add_to_squares(square.high);
-    add_to_squares(square.low);
+  __device__ void add_product(Number value, ComparedDouble factor) {
+    const ScaledInteger number = scaled_number(value, zeros_);
+    const ScaledInteger by = scaled_number(factor, 0);
+    if (has_sum() &&
+        !sum_.add(product_of(number, by, bits_ + 53).with_sign(number.negative != by.negative)))
+      spill_product(value, factor);
+    if (has_squares() &&
+        !squares_.add(
+            product_of(product_of(number, number, 2 * bits_), by, 53).with_sign(by.negative)))
+      spill_weighted_square(value, factor);
   }
 
   __device__ void merge(std::uint64_t column) {
-    if (has_sum()) sum_.add(columns_.sum[column]);
-    if (has_absolute()) absolute_.add(columns_.absolute[column]);
-    if (has_squares()) squares_.add(columns_.squares[column]);
+    if (has_sum()) sum_.merge(columns_.sum[column], spilling(AxisTerm::value));
+    if (has_absolute()) absolute_.merge(columns_.absolute[column], spilling(AxisTerm::magnitude));
+    if (has_squares()) squares_.merge(columns_.squares[column], spilling(AxisTerm::square));
   }
 
  private:
@@ -171,25 +140,86 @@ class ColumnSums {
   __device__ bool has_absolute() const { return more && columns_.absolute != nullptr; }
   __device__ bool has_squares() const { return more && columns_.squares != nullptr; }
 
-  __device__ void add_square(double value) {
-    if (!is_root(value)) return spiller_(AxisTerm::root, value);
-    const DoublePair square = square_of(value);
-    squares_.add(square.high);
-    squares_.add(square.low);
+  __device__ auto spilling(AxisTerm term) {
+    return [this, term](double number) { spiller_(term, number); };
   }
 
-  __device__ void add_product(TermSum& sum, AxisTerm term, double x, double factor) {
-    if (!is_exact_product(x, factor)) return spiller_(term, x, factor);
-    const DoublePair product = product_of(x, factor);
-    sum.add_any(product.high);
-    sum.add_any(product.low);
+  template <class Window>
+  __device__ void load(Window& sum, const Window& stored) {
+    sum = stored;
+  }
+  template <class Window, int Words>
+  __device__ void load(WholeSum<Window, Words>& sum, const Window& stored) {
+    sum.load(stored);
+  }
+
+  template <class Window>
+  __device__ void store(Window& stored, Window& sum, AxisTerm term) {
+    sum.settle(spilling(term));
+    stored = sum;
+  }
+  template <class Window, int Words>
+  __device__ void store(Window& stored, const WholeSum<Window, Words>& sum, AxisTerm) {
+    stored.template set_integer<Words>(sum.word);
+  }
+
+  __device__ void add_whole(const ScaledInteger& number) {
+    const Addend<2> value = addend_of(number, bits_);
+    const Addend<2> size = addend_of({number.magnitude, 0, false}, bits_);
+    const Addend<4> square = product_of(number, number, 2 * bits_);
+    if (has_sum()) sum_.add(value);
+    if (has_absolute()) absolute_.add(size);
+    if (has_squares()) squares_.add(square);
+  }
+
+  __device__ void add_float(const ScaledInteger& number, ComparedDouble value) {
+    if (has_sum() && !sum_.add(addend_of(number, bits_)))
+      spiller_(AxisTerm::value, std::bit_cast<double>(value.bits));
+    if (has_absolute() &&
+        !absolute_.add(addend_of({number.magnitude, number.exponent, false}, bits_)))
+      spiller_(AxisTerm::magnitude, std::bit_cast<double>(value.magnitude()));
+    if (has_squares() && !squares_.add(product_of(number, number, 2 * bits_)))
+      spiller_(AxisTerm::root, std::bit_cast<double>(value.bits));
+  }
+
+  __device__ void spill_product(Number value, ComparedDouble factor) {
+    const double by = std::bit_cast<double>(factor.bits);
+    if constexpr (std::is_integral_v<Number>) {
+      const ScaledInteger number = scaled_number(value, 0);
+      for (int i = 0; i < 2; ++i)
+        spiller_(AxisTerm::product,
+                 double_of(static_cast<std::uint32_t>(number.magnitude >> 32 * i), 32 * i,
+                           number.negative),
+                 by);
+    } else {
+      spiller_(AxisTerm::product, std::bit_cast<double>(value.bits), by);
+    }
+  }
+
+  __device__ void spill_weighted_square(Number value, ComparedDouble factor) {
+    const double by = std::bit_cast<double>(factor.bits);
+    if constexpr (std::is_integral_v<Number>) {
+      constexpr int digit_bits = 48;
+      const std::uint64_t size = scaled_number(value, 0).magnitude;
+      const uint128 square = uint128{size} * size;
+      for (int place = 0; place < 3 * digit_bits; place += digit_bits)
+        spiller_(AxisTerm::weighted_square,
+                 double_of(static_cast<std::uint64_t>(square >> place) &
+                               ((std::uint64_t{1} << digit_bits) - 1),
+                           place, false),
+                 by);
+    } else {
+      spiller_(AxisTerm::weighted_root, std::bit_cast<double>(value.bits), by);
+    }
   }
 
   const AxisColumns& columns_;
   Spiller& spiller_;
-  TermSum sum_;
-  TermSum absolute_;
-  TermSum squares_;
+  int zeros_;
+  int bits_;
+  std::conditional_t<whole, WholeSum<ColumnSum, 4>, ColumnSum> sum_;
+  std::conditional_t<whole, WholeSum<ColumnSum, 4>, ColumnSum> absolute_;
+  std::conditional_t<whole, WholeSum<ColumnSquares, 6>, ColumnSquares> squares_;
 };
 
 }  // namespace warpfold::cuda::kernels

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(word_threads)
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * word_threads + threadIdx.x; i < elements.count;
        i += step)
     for (unsigned w = 0; w < elements.width; ++w)
-      if (elements.words[i * elements.width + w] != elements.words[w]) found |= 1u << w;
+      if (elements.words[i * elements.stride + w] != elements.words[w]) found |= 1u << w;
   found = warp::combined_bits(found);
   if (warp::lane() == 0 && found != 0) atomicOr(varying, found);
 }
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(word_threads)
 __global__ void __launch_bounds__(word_threads)
     pack_word_kernel(const WordArray elements, const unsigned word, std::uint64_t* packed) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * word_threads + threadIdx.x;
-  if (i < elements.count) packed[i] = elements.words[i * elements.width + word];
+  if (i < elements.count) packed[i] = elements.words[i * elements.stride + word];
 }
 
 }  // namespace

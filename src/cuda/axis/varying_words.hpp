@@ -6,11 +6,12 @@
 
 namespace warpfold::cuda::kernels {
 
-/// `count` elements in device memory, of `width` <= 32 words each.
+/// `count` elements in device memory, of `width` <= 32 words each, and `stride` words apart.
 struct WordArray {
   const std::uint64_t* words;
   std::uint64_t count;
   unsigned width;
+  unsigned stride;
 };
 
 /// Sets bit w of `varying`, in device memory, if word w is not the same in all elements.

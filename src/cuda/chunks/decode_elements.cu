@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "core/layout/partition.hpp"
 #include "core/values/byte_order.hpp"
+#include "cuda/primitives/comparable.cuh"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/launch.cuh"
 
@@ -13,14 +15,42 @@ namespace {
 
 constexpr unsigned decode_threads = 256;
 
+/// Returns the double that equals a float, by its bits.
+template <class Float>
+__device__ ComparedDouble compared(Float value) {
+  if constexpr (std::is_same_v<Float, double>) {
+    return {std::bit_cast<std::uint64_t>(value)};
+  } else {
+    const float single = comparable(value);
+    if (!is_nan(single)) return ComparedDouble::of(single);
+    const auto bits = std::bit_cast<std::uint32_t>(single);
+    return {std::uint64_t{bits >> 31} << 63 | std::uint64_t{0xfff} << 51 |
+            std::uint64_t{bits & 0x7fffff} << 29};
+  }
+}
+
 /// Returns the bits of a value, or of the wide one that equals it.
 template <class Value>
 __device__ std::uint64_t bits_of(Value value, bool wide) {
-  if (wide) return value_bits(value);
-  return std::bit_cast<Word<Value>>(value);
+  if (!wide) return std::bit_cast<Word<Value>>(value);
+  if constexpr (is_floating_element<Value>)
+    return compared(value).bits;
+  else
+    return value_bits(value);
 }
 
-template <class Value, class Stored>
+/// Returns filter.selects(value), by the value's bits.
+template <class Value>
+__device__ bool selects(const ValueFilter& filter, Value value) {
+  if constexpr (is_floating_element<Value>) {
+    const ComparedDouble wide = compared(value);
+    return is_nan(wide) ? filter.nan : filter.selects(wide);
+  } else {
+    return filter.selects(value);
+  }
+}
+
+template <class Value, bool Unpacks, class Stored>
 __device__ void decode_all(const StoredElements& stored, const DecodedElements& target) {
   const auto* elements = reinterpret_cast<const Stored*>(stored.elements);
   const bool swapped = stored.format.order != native_byte_order;
@@ -34,8 +64,13 @@ __device__ void decode_all(const StoredElements& stored, const DecodedElements& 
       if (place >= target.indices.count) continue;
     }
     const Stored element = swapped ? byte_swapped(elements[i]) : elements[i];
-    Value value;
-    const bool counts = decode(stored.decoding, element, value) &&
+    Value value{};
+    if constexpr (Unpacks)
+      value = unpacked<Value>(element, stored.decoding.unpacking);
+    else
+      value = element;
+    const bool counts = selects(stored.decoding.stored, element) &&
+                        selects(stored.decoding.values, value) &&
                         (mask.selects_all() || mask.selects(stored.indices(i)));
     std::uint64_t bits = bits_of(value, target.wide);
     if (target.counting != nullptr)
@@ -53,8 +88,18 @@ template <class Stored>
 __global__ void __launch_bounds__(decode_threads)
     decode_kernel(const __grid_constant__ StoredElements stored,
                   const __grid_constant__ DecodedElements target) {
-  visit_value_of<Stored>(stored.decoding.unpacking,
-                         [&](auto value) { decode_all<decltype(value), Stored>(stored, target); });
+  decode_all<Stored, false, Stored>(stored, target);
+}
+
+template <class Stored>
+__global__ void __launch_bounds__(decode_threads)
+    unpack_kernel(const __grid_constant__ StoredElements stored,
+                  const __grid_constant__ DecodedElements target) {
+  visit_value_of<Stored>(stored.decoding.unpacking, [&](auto value) {
+    using Value = decltype(value);
+    if constexpr (std::is_floating_point_v<Value> || sizeof(Value) == sizeof(std::uint64_t))
+      decode_all<Value, true, Stored>(stored, target);
+  });
 }
 
 /// Returns how many blocks decode: of threads that take four elements each at least; as many as
@@ -67,14 +112,19 @@ unsigned decoding_blocks(std::uint64_t elements) {
 }  // namespace
 
 void load_decoding(ElementType type) {
-  visit_element_type(type, [](auto element) { load_kernel(decode_kernel<decltype(element)>); });
+  visit_element_type(type, [](auto element) {
+    load_kernel(decode_kernel<decltype(element)>);
+    load_kernel(unpack_kernel<decltype(element)>);
+  });
 }
 
 void decode_elements(const StoredElements& stored, const DecodedElements& target,
                      cudaStream_t stream) {
   if (stored.count == 0) return;
   visit_element_type(stored.format.type, [&](auto element) {
-    launch("starting to decode elements on the GPU", decode_kernel<decltype(element)>,
+    using Stored = decltype(element);
+    launch("starting to decode elements on the GPU",
+           stored.decoding.unpacking.active ? unpack_kernel<Stored> : decode_kernel<Stored>,
            {decoding_blocks(stored.count), decode_threads, stream}, stored, target);
   });
 }

@@ -54,21 +54,20 @@ struct SharedWords {
 ReduceArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisReduceSpec& spec) {
   const ReduceNeeds& needs = spec.needs;
   const std::uint64_t columns = std::max(spec.outputs, columns_worth(plan.slab_elements));
-  const auto take_sum = [&](bool needed) {
-    return needed ? scratch.take<Expansion>(columns) : nullptr;
+  const auto take = [&]<class Part>(Part*, bool needed) {
+    return needed ? scratch.take<Part>(columns) : nullptr;
   };
-  const auto take_extrema = [&] {
-    return needs.extrema ? scratch.take<Extremum>(columns) : nullptr;
-  };
+  const kernels::AxisColumns none{};
   return {
-      .columns = {.counts = scratch.take<AxisCounts>(columns),
-                  .sum = take_sum(needs.sum),
-                  .absolute = take_sum(needs.absolute),
-                  .squares = take_sum(needs.squares),
-                  .minimum = take_extrema(),
-                  .maximum = take_extrema(),
-                  .first_nan = scratch.take<std::uint64_t>(columns),
-                  .next_place = scratch.take<std::uint64_t>(columns)},
+      .columns = {.counts = take(none.counts, true),
+                  .elements = take(none.elements, true),
+                  .sum = take(none.sum, needs.sum),
+                  .absolute = take(none.absolute, needs.absolute),
+                  .squares = take(none.squares, needs.squares),
+                  .minimum = take(none.minimum, needs.extrema),
+                  .maximum = take(none.maximum, needs.extrema),
+                  .first_nan = take(none.first_nan, true),
+                  .next_place = take(none.next_place, true)},
       .spills = scratch.take<AxisSpill>(kernels::axis_spill_capacity(needs, spec.factors.any())),
       .status = scratch.take<kernels::AxisReduceStatus>(1),
       .varying = scratch.take<std::uint32_t>(part_arrays)};
@@ -117,6 +116,7 @@ class AxisReduction {
     complete();
     spills_ = {};
     reduce_ = {.wide = wide_,
+               .last_zeros = kernels::last_zeros_of(plan_.decoding.value_type(plan_.format.type)),
                .needs = spec_.needs,
                .outputs = outputs,
                .groups = std::max<std::uint64_t>(
@@ -155,10 +155,11 @@ class AxisReduction {
     complete();
     AxisParts parts;
     if (reduce_.outputs == 0) return parts;
-    kernels::merge_columns(reduce_, stream_.get());
-    copy_status(stream_.get());
-    stream_.synchronize();
-    take_spills();
+    while (reduce_.groups > 1 &&
+           leaves_columns([&] { kernels::merge_columns(reduce_, stream_.get()); })) {
+    }
+    for (std::uint64_t first = 0; first < reduce_.outputs; first += kernels::max_merging_threads)
+      leaves_columns([&] { kernels::expand_columns(reduce_, first, stream_.get()); });
     download(parts);
     parts.spills = std::exchange(spills_, {});
     return parts;
@@ -190,6 +191,17 @@ class AxisReduction {
     take_spills();
   }
 
+  /// Launches kernels and takes their spills; returns whether a thread has stopped.
+  template <class Launch>
+  bool leaves_columns(const Launch& launch) {
+    launch();
+    copy_status(stream_.get());
+    stream_.synchronize();
+    const bool stopped = status_->stopped != 0;
+    take_spills();
+    return stopped;
+  }
+
   /// Empties the list of spills, given a copy of the status.
   void take_spills() {
     if (status_->spilled == 0) return;
@@ -202,28 +214,35 @@ class AxisReduction {
   /// Brings results to the host: a word that all outputs share comes once.
   void download(AxisParts& parts) {
     find_shared_words(parts);
-    for_each_array(parts,
-                   [&]<class Part>(std::vector<Part>& to, const Part* from, std::size_t number) {
-                     const kernels::WordArray words = words_of(from);
-                     const std::uint32_t varying = shared_->varying[number];
-                     if (std::popcount(varying) == static_cast<int>(words.width)) {
-                       to = downloaded_array<Part>(from, words.count, stream_.get());
-                       return;
-                     }
-                     Part first;
-                     std::memcpy(static_cast<void*>(&first), shared_->first[number], sizeof(first));
-                     to.assign(words.count, first);
-                     for (unsigned word = 0; word < words.width; ++word)
-                       if ((varying >> word & 1) != 0) download_word(words, word, to.data());
-                   });
+    for_each_array(parts, [&]<class Part>(std::vector<Part>& to, const kernels::WordArray& words,
+                                          std::size_t number) {
+      const std::uint32_t varying = shared_->varying[number];
+      if (words.stride == words.width && std::popcount(varying) == static_cast<int>(words.width)) {
+        to = downloaded_array<Part>(reinterpret_cast<const Part*>(words.words), words.count,
+                                    stream_.get());
+        return;
+      }
+      Part first;
+      std::memcpy(static_cast<void*>(&first), shared_->first[number], sizeof(first));
+      to.assign(words.count, first);
+      for (unsigned word = 0; word < words.width; ++word)
+        if ((varying >> word & 1) != 0) download_word(words, word, to.data());
+    });
   }
 
-  /// Calls visit(array, array in device memory, number) for each array of results.
+  /// Calls visit(array, words in device memory, number) for each array of results.
   template <class Visit>
   void for_each_array(AxisParts& parts, const Visit& visit) const {
     const kernels::AxisColumns& columns = reduce_.columns;
-    const auto visit_if_there = [&](auto& to, auto* from, std::size_t number) {
-      if (from != nullptr) visit(to, from, number);
+    const auto visit_if_there = [&]<class Part, class Column>(
+                                    std::vector<Part>& to, const Column* from, std::size_t number) {
+      constexpr std::size_t word = sizeof(std::uint64_t);
+      static_assert(sizeof(Part) <= sizeof(Column) && sizeof(Part) <= sizeof(shared_->first[0]));
+      if (from == nullptr) return;
+      visit(to,
+            kernels::WordArray{reinterpret_cast<const std::uint64_t*>(from), reduce_.outputs,
+                               sizeof(Part) / word, sizeof(Column) / word},
+            number);
     };
     visit_if_there(parts.counts, columns.counts, 0);
     visit_if_there(parts.sum, columns.sum, 1);
@@ -234,22 +253,15 @@ class AxisReduction {
     visit_if_there(parts.first_nan, columns.first_nan, 6);
   }
 
-  template <class Part>
-  kernels::WordArray words_of(const Part* parts) const {
-    return {reinterpret_cast<const std::uint64_t*>(parts), reduce_.outputs,
-            sizeof(Part) / sizeof(std::uint64_t)};
-  }
-
   /// Waits for the GPU once for all arrays.
   void find_shared_words(AxisParts& parts) {
     const std::size_t bytes = sizeof(shared_->varying);
     fill_bytes(arrays_.varying, 0, bytes, stream_.get());
-    for_each_array(
-        parts, [&]<class Part>(std::vector<Part>&, const Part* from, std::size_t number) {
-          static_assert(sizeof(Part) <= sizeof(shared_->first[0]));
-          kernels::find_varying_words(words_of(from), arrays_.varying + number, stream_.get());
-          copy_to_host(shared_->first[number], from, sizeof(Part), stream_.get());
-        });
+    for_each_array(parts, [&](const auto&, const kernels::WordArray& words, std::size_t number) {
+      kernels::find_varying_words(words, arrays_.varying + number, stream_.get());
+      copy_to_host(shared_->first[number], words.words, words.width * sizeof(std::uint64_t),
+                   stream_.get());
+    });
     copy_to_host(shared_->varying, arrays_.varying, bytes, stream_.get());
     stream_.synchronize();
   }

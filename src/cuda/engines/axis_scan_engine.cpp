@@ -76,7 +76,7 @@ AxisMemory memory_for(const StagingPlan& plan, const AxisScanSpec& spec) {
           .turn_bytes = WideElements::device_bytes(widening(plan, spec))};
 }
 
-/// Sums of lines of doubles that the device's expansions have no room for.
+/// Sums of lines of doubles that the device's sums have no room for.
 class ExactLines {
  public:
   explicit ExactLines(const ScanSpec& spec) : spec_(spec) {}
@@ -88,7 +88,7 @@ class ExactLines {
   /// From a slab on whose lines the device has summed to `before` so far.
   void add(std::uint64_t line, const kernels::FloatLineSum& before) {
     using Sum = kernels::FloatLineSum;
-    sums_.emplace(line, LineSum(before.finite, (before.met & Sum::nan) != 0,
+    sums_.emplace(line, LineSum(before.finite.exact(), (before.met & Sum::nan) != 0,
                                 (before.met & Sum::positive_infinity) != 0,
                                 (before.met & Sum::negative_infinity) != 0));
   }
@@ -185,6 +185,7 @@ class ThreadLines {
     const ScanArrays arrays = take_arrays(scratch, plan, spec);
     const ElementType values = value_type(plan);
     scan_ = {.wide = kernels::wide_type(values),
+             .last_zeros = kernels::last_zeros_of(values),
              .operation = spec.scan.operation,
              .exclusive = spec.scan.exclusive,
              .checks_overflow = spec.scan.overflow == OverflowPolicy::error && is_integer(values) &&

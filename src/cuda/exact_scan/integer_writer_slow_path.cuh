@@ -17,31 +17,13 @@
 #include "cuda/exact_scan/window.cuh"
 #include "cuda/exact_scan/writer_slow_path.cuh"
 #include "cuda/primitives/lane_elements.cuh"
+#include "cuda/primitives/rounded_element.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/primitives/wide_number.hpp"
 
 /// The slow path of the writer by integers, for elements that are not finite or spread widely and
 /// for prefixes of many exponents.
 namespace warpfold::cuda::kernels::integers {
-
-/// Rounds a double, which is not NaN, to the nearest number of a format, ties to even; returns its
-/// bits, the sign apart.
-__device__ inline std::uint32_t rounded_magnitude(double value, int fraction_bits, int bias) {
-  const std::uint64_t magnitude = std::bit_cast<std::uint64_t>(value) << 1 >> 1;
-  const int exponent = static_cast<int>(magnitude >> 52) - 1023;
-  const std::uint32_t infinity = static_cast<std::uint32_t>(2 * bias + 1) << fraction_bits;
-  if (exponent > bias) return infinity;
-  const std::uint64_t significand = (magnitude & ((std::uint64_t{1} << 52) - 1)) | std::uint64_t{1}
-                                                                                       << 52;
-  const int least = 1 - bias;
-  const int kept_exponent = max(exponent, least);
-  const int bits = min(kept_exponent - exponent + 52 - fraction_bits, 55);
-  const auto kept = static_cast<std::uint32_t>(significand >> bits);
-  const std::uint64_t half = std::uint64_t{1} << (bits - 1);
-  const std::uint64_t rest = significand & ((half << 1) - 1);
-  const bool up = rest > half || (rest == half && (kept & 1) != 0);
-  return (static_cast<std::uint32_t>(kept_exponent - least) << fraction_bits) + kept + (up ? 1 : 0);
-}
 
 /// Rounds to output elements by integers.
 template <class Out>
@@ -92,18 +74,7 @@ class IntegerRounding {
   /// Rounds a double, which is right in its last place or rounded to odd. NaN becomes the canonical
   /// one.
   __device__ Bits bits_of_any(double value) const {
-    const auto bits = std::bit_cast<std::uint64_t>(value);
-    constexpr std::uint64_t infinity = std::uint64_t{0x7ff} << 52;
-    const bool nan = bits << 1 > infinity << 1;
-    if constexpr (std::is_same_v<Out, double>) {
-      return nan ? infinity | std::uint64_t{1} << 51 : bits;
-    } else {
-      const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 63) << (8 * sizeof(Bits) - 1);
-      const std::uint32_t quiet = (static_cast<std::uint32_t>(2 * bias() + 1) << fraction_bits()) |
-                                  1u << (fraction_bits() - 1);
-      return static_cast<Bits>(nan ? quiet
-                                   : sign | rounded_magnitude(value, fraction_bits(), bias()));
-    }
+    return rounded_bits<Bits>(value, fraction_bits(), bias());
   }
 
  private:

@@ -63,7 +63,7 @@ struct WideNumber {
     std::uint32_t passed = 0;
     int top_place = 0;
 #ifdef __CUDA_ARCH__
-#pragma unroll(Digits <= 8 ? Digits : 1)
+#pragma unroll(Digits <= 9 ? Digits : 1)
 #endif
     for (int i = 0; i < Digits; ++i) {
       carry += digit[i] ^ flip;

@@ -224,6 +224,28 @@ TEST_F(CudaAxisReducePlans, WhatIsLeftOutDoesNotCount) {
   expect_columns(totals, expected, everything, "positive");
 }
 
+TEST_F(CudaAxisReducePlans, SumsFollowElementsOfAnySize) {
+  const auto engine = make_backend({})->make_axis_reduce_engine(slab_plan({ElementType::f64}),
+                                                                {everything, hostile_kinds});
+  for (const std::uint64_t rows : {7u, 2900u}) {
+    const MatrixLayout layout{rows, hostile_kinds};
+    std::vector<double> elements(layout.elements());
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      elements[i] = hostile_element(i % hostile_kinds, i / hostile_kinds);
+    engine->begin(0, layout.columns);
+    std::vector<Accumulator> expected(layout.columns, Accumulator::empty());
+    for (std::uint64_t slab = 0; slab < 3; ++slab) {
+      whole_slab(layout.slab(), elements).submit(*engine, 0, {.first = slab * rows});
+      const auto columns = reduced_columns(elements, layout, slab * rows);
+      for (std::size_t i = 0; i < columns.size(); ++i) expected[i].merge(columns[i]);
+    }
+    for (Accumulator& column : expected) column.normalize();
+    AxisTotals totals(ElementType::f64, everything, layout.columns);
+    totals.merge(engine->finish(0));
+    expect_columns(totals, expected, everything, matrix_name(layout));
+  }
+}
+
 TEST_F(CudaAxisReducePlans, PackedElementsAreUnpacked) {
   const MatrixLayout layout{100, 33};
   const auto stored = sample<std::int16_t>(Sample::uniform, layout.elements(), 3);

@@ -320,6 +320,30 @@ TEST_F(CudaAxisScanPlans, ThreadsShareNothingAndBeginAnew) {
   for (std::thread& worker : workers) worker.join();
 }
 
+TEST_F(CudaAxisScanPlans, SumsFollowElementsOfAnySize) {
+  const ScanSpec spec{
+      {ElementType::f64}, ScanOperation::sum, false, ElementType::f64, OverflowPolicy::error};
+  for (const std::uint64_t rows : {1u, 9u, 1200u}) {
+    const auto engine =
+        make_backend({})->make_axis_scan_engine(slab_plan(spec.input), {spec, hostile_kinds});
+    std::vector<LineSums<double>> sums(hostile_kinds);
+    for (std::uint64_t slab = 0; slab < 3; ++slab) {
+      std::vector<double> elements(rows * hostile_kinds);
+      std::vector<double> expected(elements.size());
+      for (std::size_t i = 0; i < elements.size(); ++i) {
+        LineSums<double>& sum = sums[i % hostile_kinds];
+        elements[i] = hostile_element(i % hostile_kinds, slab * rows + i / hostile_kinds);
+        sum.add(elements[i]);
+        expected[i] = *sum.prefix<double>();
+      }
+      const auto staged = whole_slab(row_major({rows, hostile_kinds}), elements);
+      const auto prefixes = slab_prefixes(*engine, 0, staged, {1, rows, hostile_kinds}, slab > 0);
+      EXPECT_TRUE(canonical_bytes(elements_in<double>(prefixes)) == canonical_bytes(expected))
+          << rows << " rows, slab " << slab;
+    }
+  }
+}
+
 /// Omitted elements add nothing, and are no extremum.
 TEST_F(CudaAxisScanPlans, WhatIsLeftOutChangesNothing) {
   const std::vector<float> elements = {5, -1, 3, -7, 4, 6};

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -127,6 +128,35 @@ std::vector<T> sample(Sample kind, std::size_t count, std::uint64_t seed) {
     }
   }
   return elements;
+}
+
+/// Doubles whose sums need other words as they go on: kind `kind` below hostile_kinds.
+inline constexpr std::uint64_t hostile_kinds = 10;
+inline double hostile_element(std::uint64_t kind, std::uint64_t row) {
+  const auto i = static_cast<int>(row % 2000);
+  const bool even = row % 2 == 0;
+  switch (kind) {
+    case 0:
+      return std::ldexp(1.1, i - 1070);  // climbs
+    case 1:
+      return std::ldexp(-1.3, 1000 - i);  // falls
+    case 2:
+      return std::ldexp(even ? 1.7 : -1.5, 33 * (i % 50) - 900);
+    case 3:
+      return even ? std::numeric_limits<double>::max() : std::numeric_limits<double>::lowest();
+    case 4:
+      return i % 3 == 0 ? 0.0 : -0.0;
+    case 5:
+      return (i % 5 - 2) * std::numeric_limits<double>::denorm_min();
+    case 6:
+      return i % 10 == 3 ? 1e37 : std::ldexp(1.0 + i, -30);
+    case 7:
+      return i % 3 == 0 ? 1e300 : i % 3 == 1 ? -1e300 : 1e-300;
+    case 8:
+      return std::ldexp(even ? 1.0 : -1.0, 100 * (i / 2 % 9));  // cancels to 0
+    default:
+      return std::ldexp(even ? 1.0 : -0.75, 969 + i % 2);
+  }
 }
 
 }  // namespace warpfold::cuda
