@@ -49,9 +49,10 @@ constexpr std::uint64_t spills_of_element(const ReduceNeeds& needs, bool has_fac
   return 2 * (std::uint64_t{needs.sum} + needs.absolute + needs.squares);
 }
 constexpr std::uint64_t spills_of_column(const ReduceNeeds& needs) {
-  constexpr std::uint64_t of_sum = ColumnSum::words;
+  constexpr std::uint64_t of_sum = ColumnSum::words + 1;
+  constexpr std::uint64_t of_squares = ColumnSquares::words + 1;
   return (needs.sum ? of_sum : 0) + (needs.absolute ? of_sum : 0) +
-         (needs.squares ? std::uint64_t{ColumnSquares::words} : 0);
+         (needs.squares ? of_squares : 0);
 }
 
 /// Spills: where there are more, threads stop before their next element or column.

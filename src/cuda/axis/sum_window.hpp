@@ -25,8 +25,7 @@ constexpr int last_zeros_of(ElementType type) {
 template <int Count>
 using NumberWords = std::uint32_t[static_cast<std::size_t>(Count)];
 
-/// A number to be added, of units of 2^exponent and less than 2^end: in two's complement, the
-/// lowest word first.
+/// A number to be added, of units of 2^exponent and less than 2^end.
 template <int Count>
 struct Addend {
   NumberWords<Count> word;
@@ -172,7 +171,8 @@ class alignas(8) SumWindow {
     return kept != 0;
   }
 
-  /// Adds another sum, both settled; calls spill(double) for each number that this has no room for.
+  /// Adds another settled sum; calls spill(double) for each number that this has no room for, at
+  /// most `Words`.
   template <class Spill>
   WARPFOLD_HD void merge(SumWindow other, Spill&& spill) {
     if (other.is_zero()) return;
@@ -309,12 +309,18 @@ class alignas(8) SumWindow {
     return true;
   }
 
-  /// Makes the units of two windows, of which one is lower, more alike by a word.
+  /// Makes the units of two windows, of which one is lower, more alike by a word, or its last word
+  /// 0. Words leave as signed digits, so that nothing is left of a settled sum after `Words` of
+  /// them.
   template <class Spill>
   WARPFOLD_HD static void approach(SumWindow& low, SumWindow& high, Spill&& spill) {
     if (low.raise() || high.lower()) return;
-    spill(double_of(low.word_[0], low.unit_, false));
-    low.word_[0] = 0;
+    std::uint32_t& last = low.word_[0];
+    const bool negative = last >> 31 != 0;
+    spill(double_of(negative ? 0u - last : last, low.unit_, negative));
+    last = 0;
+    const NumberWords<Words> carry = {0, negative ? 1u : 0u};
+    add_words<Words>(low.word_, carry);
   }
 
   WARPFOLD_HD void negate() {

@@ -236,6 +236,28 @@ TEST_F(SumWindow, RoundsEachPrefix) {
   expect_rounded({1.0, -1.0, 0x1p-900, -0x1p-900, 0x1p900, -0x1p900, 3.0}, "cancelled");
 }
 
+/// A sum far below the other one leaves in at most as many numbers as it has words.
+TEST_F(SumWindow, SpillsFewNumbersWhenMerged) {
+  for (const double low : {-0x1p-1000, 0x1p-1000, -0x1.8p-940})
+    for (const double high : {0x1.23456789abcdep+900, -0x1p+900}) {
+      Columns one;
+      Columns other;
+      for (int i = 0; i < 224; ++i) {
+        one.add(std::ldexp(low, -(i % 100)));
+        other.add(std::ldexp(high, -i));
+      }
+      one.settle();
+      other.settle();
+      for (Columns merged : {one, other}) {
+        const Columns& with = merged.sum.unit() == one.sum.unit() ? other : one;
+        merged.merge(with);
+        const int of_merge = merged.spills - one.spills - other.spills;
+        EXPECT_GT(of_merge, 0);
+        EXPECT_LE(of_merge, ColumnSum::words);
+      }
+    }
+}
+
 /// Carries of 2^40 addends, of which 2^24 at once are as many as one word takes.
 TEST_F(SumWindow, SettlesCarries) {
   Columns columns;
