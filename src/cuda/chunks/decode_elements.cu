@@ -18,15 +18,10 @@ constexpr unsigned decode_threads = 256;
 /// Returns the double that equals a float, by its bits.
 template <class Float>
 __device__ ComparedDouble compared(Float value) {
-  if constexpr (std::is_same_v<Float, double>) {
+  if constexpr (std::is_same_v<Float, double>)
     return {std::bit_cast<std::uint64_t>(value)};
-  } else {
-    const float single = comparable(value);
-    if (!is_nan(single)) return ComparedDouble::of(single);
-    const auto bits = std::bit_cast<std::uint32_t>(single);
-    return {std::uint64_t{bits >> 31} << 63 | std::uint64_t{0xfff} << 51 |
-            std::uint64_t{bits & 0x7fffff} << 29};
-  }
+  else
+    return ComparedDouble::of(comparable(value));
 }
 
 /// Returns the bits of a value, or of the wide one that equals it.
@@ -84,11 +79,41 @@ __device__ void decode_all(const StoredElements& stored, const DecodedElements& 
   }
 }
 
+/// Decodes elements, all of which count, to their own places.
+template <class Stored>
+__device__ void decode_in_order(const StoredElements& stored, const DecodedElements& target) {
+  constexpr int loaded = 4;
+  const auto* elements = reinterpret_cast<const Stored*>(stored.elements);
+  const bool swapped = stored.format.order != native_byte_order;
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * decode_threads;
+  std::uint64_t place = std::uint64_t{blockIdx.x} * decode_threads + threadIdx.x;
+  while (place < stored.count) {
+    Stored element[loaded];
+#pragma unroll
+    for (int i = 0; i < loaded; ++i)
+      if (place + i * threads < stored.count) element[i] = elements[place + i * threads];
+#pragma unroll
+    for (int i = 0; i < loaded; ++i, place += threads) {
+      if (place >= stored.count) break;
+      if (swapped) element[i] = byte_swapped(element[i]);
+      const std::uint64_t bits = bits_of(element[i], target.wide);
+      if (target.counting != nullptr) target.counting[place] = true;
+      if (target.wide)
+        reinterpret_cast<std::uint64_t*>(target.values)[place] = bits;
+      else
+        reinterpret_cast<Word<Stored>*>(target.values)[place] = static_cast<Word<Stored>>(bits);
+    }
+  }
+}
+
 template <class Stored>
 __global__ void __launch_bounds__(decode_threads)
     decode_kernel(const __grid_constant__ StoredElements stored,
                   const __grid_constant__ DecodedElements target) {
-  decode_all<Stored, false, Stored>(stored, target);
+  if (stored.decoding.selects_all() && target.indices.count == 0)
+    decode_in_order<Stored>(stored, target);
+  else
+    decode_all<Stored, false, Stored>(stored, target);
 }
 
 template <class Stored>

@@ -71,18 +71,23 @@ __device__ C first_extremum(C left, C right, bool maximum) {
 struct ComparedDouble {
   std::uint64_t bits = 0;
 
-  /// Widens a float; not NaN.
+  /// Widens a float; a NaN becomes a quiet one.
   __device__ static ComparedDouble of(float value) {
+    constexpr std::uint32_t infinity = 0x7f800000;
+    constexpr std::uint32_t least_normal = 0x00800000;
+    constexpr int bias = 1023 - 127;
     constexpr int scaling = 64;  // makes subnormal floats normal
-    const bool subnormal = std::fabs(value) < std::numeric_limits<float>::min();
-    const auto word = std::bit_cast<std::uint32_t>(subnormal ? value * 0x1p64f : value);
-    const std::uint64_t sign = word >> 31;
-    const std::uint64_t magnitude = word & 0x7fffffffu;
-    std::uint64_t field = (magnitude >> 23) + (1023 - 127);
-    if (subnormal) field -= scaling;
-    if (magnitude >> 23 == 0xff) field = 0x7ff;
-    if (magnitude == 0) field = 0;
-    return {sign << 63 | field << 52 | (magnitude & 0x7fffff) << 29};
+    const auto word = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = word & 0x7fffffffu;
+    const std::uint64_t sign = std::uint64_t{word >> 31} << 63;
+    const auto placed = [&](std::uint32_t bits, int exponent) {
+      return ComparedDouble{(std::uint64_t{bits} << 29) +
+                            (static_cast<std::uint64_t>(exponent) << 52) + sign};
+    };
+    if (magnitude - least_normal < infinity - least_normal) return placed(magnitude, bias);
+    if (magnitude >= infinity) return placed(magnitude | (magnitude > infinity) << 22, 2 * bias);
+    if (magnitude == 0) return {sign};
+    return placed(std::bit_cast<std::uint32_t>(value * 0x1p64f) & 0x7fffffffu, bias - scaling);
   }
 
   __device__ std::uint64_t magnitude() const { return bits & ~sign_bit<std::uint64_t>; }
