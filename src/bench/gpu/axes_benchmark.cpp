@@ -73,10 +73,9 @@ class Transposition {
 /// spills.
 class ColumnSums {
  public:
-  ColumnSums(ElementType type, ElementType wide, std::uint64_t elements, std::uint64_t outputs) {
+  ColumnSums(ElementType wide, std::uint64_t elements, std::uint64_t outputs) {
     reduce_.count = elements;
     reduce_.wide = wide;
-    reduce_.last_zeros = cuda::kernels::last_zeros_of(type);
     reduce_.needs = sum_only;
     reduce_.outputs = outputs;
     reduce_.groups = std::max<std::uint64_t>(
@@ -126,7 +125,7 @@ class ColumnSums {
                        .minimum = nullptr,
                        .maximum = nullptr,
                        .first_nan = scratch.take<std::uint64_t>(columns()),
-                       .next_place = scratch.take<std::uint64_t>(columns())};
+                       .places = scratch.take<cuda::kernels::ColumnPlace>(columns())};
     reduce_.spills = scratch.take<AxisSpill>(cuda::kernels::axis_spill_capacity(sum_only, false));
     reduce_.status = scratch.take<cuda::kernels::AxisReduceStatus>(1);
   }
@@ -138,10 +137,9 @@ class ColumnSums {
 /// Inclusive prefix sums of lines, as an AxisScanEngine makes them of a slab.
 class LinePrefixes {
  public:
-  LinePrefixes(ElementType type, ElementType wide, ElementType output, const AxisSlab& shape)
+  LinePrefixes(ElementType wide, ElementType output, const AxisSlab& shape)
       : prefixes_(shape.elements() * size_of(output)) {
     scan_ = {.wide = wide,
-             .last_zeros = cuda::kernels::last_zeros_of(type),
              .shape = shape,
              .lines = shape.lines(),
              .segments = cuda::kernels::segments_of(shape),
@@ -205,8 +203,7 @@ class AxesCase : public ArrayCase {
   void add_sums(const Part& part, const AxisSlab& shape,
                 const std::shared_ptr<cuda::WideElements>& wide) {
     const std::vector<Sum> right = line_sums(elements<T>(part), shape);
-    const auto sums =
-        std::make_shared<ColumnSums>(type, wide->type(), part.elements, shape.lines());
+    const auto sums = std::make_shared<ColumnSums>(wide->type(), part.elements, shape.lines());
     const auto transposition =
         first_axis_ ? nullptr : std::make_shared<Transposition>(shape, sizeof(T), stream());
     add(part, part.bytes(),
@@ -226,7 +223,7 @@ class AxesCase : public ArrayCase {
     const std::uint64_t useful_bytes = part.elements * (sizeof(T) + sizeof(Sum));
     const std::vector<Sum> right = line_prefixes(elements<T>(part), shape);
     const auto prefixes =
-        std::make_shared<LinePrefixes>(type, wide->type(), element_type_of<Sum>(), shape);
+        std::make_shared<LinePrefixes>(wide->type(), element_type_of<Sum>(), shape);
     add(part, useful_bytes,
         {.name = "warpfold",
          .run =

@@ -14,8 +14,16 @@ namespace {
 
 constexpr unsigned axis_threads = 256;
 
+/// Blocks of a multiprocessor at a time: where four fit, all max_axis_threads start at once on 128
+/// multiprocessors.
+constexpr int resident_blocks(ReduceKind kind) {
+  return kind == ReduceKind::sum || kind == ReduceKind::extrema ? 4 : 2;
+}
+
 /// Groups that one thread merges at a time.
 constexpr std::uint64_t merged_groups = 16;
+
+constexpr std::uint32_t no_row = ~0u;
 
 ReduceKind kind_of(const AxisReduce& reduce) {
   const ReduceNeeds& needs = reduce.needs;
@@ -30,31 +38,32 @@ __device__ std::uint64_t thread_number() {
 
 __device__ std::uint64_t thread_count() { return std::uint64_t{gridDim.x} * axis_threads; }
 
-/// The extrema of what one thread meets of a column in one launch, in ascending order of places.
+/// The extrema of what one thread meets of a column in one launch, in ascending order of rows.
 template <class Number>
 class ColumnExtrema {
  public:
-  __device__ void take(Number value, std::uint64_t place) {
+  __device__ void take(Number value, std::uint32_t row) {
     const auto order = order_of(value);
-    if (min_place_ == no_index || order < least_) {
+    if (min_row_ == no_row || order < least_) {
       least_ = order;
       min_ = value;
-      min_place_ = place;
+      min_row_ = row;
     }
-    if (max_place_ == no_index || order > greatest_) {
+    if (max_row_ == no_row || order > greatest_) {
       greatest_ = order;
       maximum_ = value;
-      max_place_ = place;
+      max_row_ = row;
     }
   }
 
-  /// `row_of(place)` is the index of the place's row.
-  template <class RowOf>
-  __device__ void store(const AxisColumns& columns, std::uint64_t column, RowOf&& row_of) const {
-    if (min_place_ == no_index) return;
-    columns.minimum[column].merge({ordered_key(min_), row_of(min_place_), value_bits(min_)});
+  /// `index_of(row)` is the index of a row of the column.
+  template <class IndexOf>
+  __device__ void store(const AxisColumns& columns, std::uint64_t column,
+                        IndexOf&& index_of) const {
+    if (min_row_ == no_row) return;
+    columns.minimum[column].merge({ordered_key(min_), index_of(min_row_), value_bits(min_)});
     columns.maximum[column].merge(
-        {~ordered_key(maximum_), row_of(max_place_), value_bits(maximum_)});
+        {~ordered_key(maximum_), index_of(max_row_), value_bits(maximum_)});
   }
 
  private:
@@ -64,71 +73,76 @@ class ColumnExtrema {
   Order greatest_{};
   Number min_{};
   Number maximum_{};
-  std::uint64_t min_place_ = no_index;
-  std::uint64_t max_place_ = no_index;
+  std::uint32_t min_row_ = no_row;
+  std::uint32_t max_row_ = no_row;
 };
 
 /// One thread's reduction of its part of a column in one launch.
 template <class Number, ReduceKind kind>
 class ColumnReduce {
  public:
-  __device__ ColumnReduce(const AxisReduce& reduce, Spiller& spiller, std::uint64_t column)
-      : reduce_(reduce), column_(column), sums_(reduce, spiller) {
-    sums_.load(column);
+  /// For at most so many rows.
+  __device__ ColumnReduce(const AxisReduce& reduce, Spiller& spiller, std::uint64_t column,
+                          std::uint32_t rows)
+      : reduce_(reduce), column_(column), sums_(reduce, spiller, column, rows) {}
+
+  /// Takes a row's element, 0 where it does not count; returns false if take_far() has to follow.
+  __device__ bool take(Number value, bool counts, std::uint32_t row) {
+    elements_ += kind != ReduceKind::products && counts ? 1 : 0;
+    if constexpr (kind == ReduceKind::products) {
+      return !counts;
+    } else if constexpr (kind == ReduceKind::extrema) {
+      if (counts && !is_nan(value)) extrema_.take(value, row);
+      return is_finite(value);
+    } else {
+      const bool taken = sums_.add(value);
+      if (has_extrema() && counts && (taken || !is_nan(value))) extrema_.take(value, row);
+      return taken || is_zero(value);
+    }
   }
 
-  __device__ void take(Number value, std::uint64_t place) {
-    if constexpr (kind == ReduceKind::products)
-      take_product(value, place);
-    else
-      take_element(value, place);
+  __device__ void take_far(Number value, std::uint32_t row) {
+    if constexpr (kind == ReduceKind::products) {
+      take_product(value, row);
+    } else if (!is_finite(value)) {
+      is_nan(value) ? take_nan(row) : take_infinity(scaled_number(value).negative);
+    } else if constexpr (kind != ReduceKind::extrema) {
+      sums_.add_far(value, row);
+    }
   }
 
   __device__ void store() {
     const AxisColumns& columns = reduce_.columns;
-    sums_.store(column_);
+    if constexpr (kind != ReduceKind::extrema) sums_.store();
     AxisCounts& counts = columns.counts[column_];
     columns.elements[column_] += elements_;
     if (nan_ != 0) {
       counts.nan += nan_;
-      columns.first_nan[column_] = min(columns.first_nan[column_], row_of(first_nan_place_));
+      columns.first_nan[column_] = min(columns.first_nan[column_], index_of(first_nan_));
     }
     if (positive_infinities_ != 0) counts.positive_infinities += positive_infinities_;
     if (negative_infinities_ != 0) counts.negative_infinities += negative_infinities_;
     if (has_extrema())
-      extrema_.store(columns, column_, [this](std::uint64_t place) { return row_of(place); });
+      extrema_.store(columns, column_, [this](std::uint32_t row) { return index_of(row); });
   }
 
  private:
-  __device__ void take_element(Number value, std::uint64_t place) {
-    ++elements_;
-    const bool finite = is_finite(value);
-    const bool nan = has_extrema() && is_nan(value);
-    if (!finite) take_non_finite(value, place);
-    if (has_extrema() && !nan) extrema_.take(value, place);
-    if constexpr (kind != ReduceKind::extrema) sums_.add(value, finite);
-  }
-
-  __device__ void take_non_finite(Number value, std::uint64_t place) {
-    is_nan(value) ? take_nan(place) : take_infinity(scaled_number(value, 0).negative);
-  }
-
-  __device__ void take_product(Number value, std::uint64_t place) {
-    const double found = reduce_.factors(reduce_.indices(place));
+  __device__ void take_product(Number value, std::uint32_t row) {
+    const double found = reduce_.factors(reduce_.indices(place_of(row)));
     const ComparedDouble factor{std::bit_cast<std::uint64_t>(found)};
     if (is_left_out_mark(found) || (reduce_.factors.are_weights && factor.magnitude() == 0)) return;
     ++elements_;
     if (!is_nan(value)) sums_.add_weight(factor);
     if (is_finite(value) && is_finite(factor)) return sums_.add_product(value, factor);
-    const ScaledInteger number = scaled_number(value, 0);
+    const ScaledInteger number = scaled_number(value);
     const bool zero = number.magnitude == 0 || factor.magnitude() == 0;
-    if (is_nan(value) || is_nan(factor) || zero) return take_nan(place);
+    if (is_nan(value) || is_nan(factor) || zero) return take_nan(row);
     take_infinity(number.negative != factor.negative());
   }
 
-  __device__ void take_nan(std::uint64_t place) {
+  __device__ void take_nan(std::uint32_t row) {
     ++nan_;
-    if (first_nan_place_ == no_index) first_nan_place_ = place;
+    if (first_nan_ == no_row) first_nan_ = row;
   }
 
   __device__ void take_infinity(bool negative) {
@@ -140,8 +154,12 @@ class ColumnReduce {
            (kind == ReduceKind::any && reduce_.columns.minimum != nullptr);
   }
 
-  __device__ std::uint64_t row_of(std::uint64_t place) const {
-    return (*reduce_.rows)(place / reduce_.outputs);
+  __device__ std::uint64_t place_of(std::uint32_t row) const {
+    return column_ + row * (reduce_.outputs * reduce_.groups);
+  }
+
+  __device__ std::uint64_t index_of(std::uint32_t row) const {
+    return (*reduce_.rows)(place_of(row) / reduce_.outputs);
   }
 
   const AxisReduce& reduce_;
@@ -152,45 +170,66 @@ class ColumnReduce {
   std::uint32_t nan_ = 0;
   std::uint32_t positive_infinities_ = 0;
   std::uint32_t negative_infinities_ = 0;
-  std::uint64_t first_nan_place_ = no_index;
+  std::uint32_t first_nan_ = no_row;
 };
 
-/// Reduces the column's elements from `place` on; returns the first place that it didn't get to.
+/// Rows that a thread loads at a time.
+constexpr std::uint32_t loaded_rows = 4;
+
+/// Reduces a column of `rows` rows from `place` on, to the end or until the list of spills is full.
 template <class Number, ReduceKind kind>
-__device__ std::uint64_t reduce_column(const AxisReduce& reduce, Spiller& spiller,
-                                       std::uint64_t column, std::uint64_t place) {
+__device__ void reduce_column(const AxisReduce& reduce, Spiller& spiller, std::uint64_t column,
+                              std::uint32_t rows, ColumnPlace& place) {
+  auto [row, far] = place;
+  if ((row >= rows && far == 0) || spiller.full()) return;
   const std::uint64_t stride = reduce.outputs * reduce.groups;
-  if (place >= reduce.count || spiller.full()) return place;
-  const auto* elements = reinterpret_cast<const Number*>(reduce.elements);
-  ColumnReduce<Number, kind> column_reduce(reduce, spiller, column);
-  Number next = elements[place];
-  for (bool more = true; more && !spiller.full();) {
-    const Number value = next;
-    const std::uint64_t at = place;
-    place += stride;
-    more = place < reduce.count;
-    if (more) next = elements[place];
-    if (reduce.counting == nullptr || reduce.counting[at]) column_reduce.take(value, at);
+  const auto* column_elements = reinterpret_cast<const Number*>(reduce.elements) + column;
+  ColumnReduce<Number, kind> column_reduce(reduce, spiller, column, rows);
+  for (bool stops = false; !stops;) {
+    for (; far != 0 && !stops; far &= far - 1) {
+      const std::uint32_t at = row - loaded_rows + trailing_zeros(far);
+      column_reduce.take_far(column_elements[at * stride], at);
+      stops = spiller.full();
+    }
+    if (stops || row >= rows) break;
+    const auto* elements = column_elements + row * stride;
+    Number value[loaded_rows] = {};
+    std::uint32_t counted = (1u << loaded_rows) - 1;
+    if (rows - row >= loaded_rows && reduce.counting == nullptr) {
+#pragma unroll
+      for (std::uint32_t i = 0; i < loaded_rows; ++i) value[i] = elements[i * stride];
+    } else {
+      counted = 0;
+#pragma unroll
+      for (std::uint32_t i = 0; i < loaded_rows; ++i) {
+        if (i >= rows - row || !reduce.counts(column + (row + i) * stride)) continue;
+        value[i] = elements[i * stride];
+        counted |= 1u << i;
+      }
+    }
+#pragma unroll
+    for (std::uint32_t i = 0; i < loaded_rows; ++i)
+      if (!column_reduce.take(value[i], (counted >> i & 1) != 0, row + i)) far |= 1u << i;
+    row += loaded_rows;
   }
   column_reduce.store();
-  return place;
+  place = {row, far};
 }
 
+/// `rows` is the greatest number of rows of a column.
 template <class Number, ReduceKind kind>
-__global__ void __launch_bounds__(axis_threads, 2)
-    reduce_columns_kernel(const __grid_constant__ AxisReduce reduce) {
+__global__ void __launch_bounds__(axis_threads, resident_blocks(kind))
+    reduce_columns_kernel(const __grid_constant__ AxisReduce reduce, const std::uint32_t rows) {
   Spiller spiller(reduce);
   const std::uint64_t columns = reduce.outputs * reduce.groups;
-  bool stopped = false;
   for (std::uint64_t column = thread_number(); column < columns; column += thread_count()) {
-    std::uint64_t& next_place = reduce.columns.next_place[column];
-    const std::uint64_t first = reduce.resumed ? next_place : column;
+    const std::uint32_t end = column + (rows - 1) * columns < reduce.count ? rows : rows - 1;
+    ColumnPlace place = reduce.resumed ? reduce.columns.places[column] : ColumnPlace{};
     spiller.begin(column % reduce.outputs);
-    const std::uint64_t place = reduce_column<Number, kind>(reduce, spiller, column, first);
-    next_place = place;
-    stopped |= place < reduce.count;
+    reduce_column<Number, kind>(reduce, spiller, column, end, place);
+    reduce.columns.places[column] = place;
+    if (place.row < end || place.far != 0) atomicAdd(&reduce.status->stopped, 1ull);
   }
-  if (stopped) atomicAdd(&reduce.status->stopped, 1ull);
 }
 
 __device__ void clear_column(const AxisColumns& columns, std::uint64_t column) {
@@ -212,8 +251,7 @@ __device__ bool merge_column(const AxisReduce& reduce, Spiller& spiller, std::ui
   const AxisColumns& of = reduce.columns;
   std::uint64_t column = into + stride;
   if (column >= columns) return true;
-  ColumnSums<ComparedDouble, ReduceKind::any> sums(reduce, spiller);
-  sums.load(into);
+  WideSums<ReduceKind::any> sums(reduce, spiller, into);
   for (; column < columns && !spiller.full(); column += stride) {
     sums.merge(column);
     of.elements[into] += of.elements[column];
@@ -227,7 +265,7 @@ __device__ bool merge_column(const AxisReduce& reduce, Spiller& spiller, std::ui
     }
     clear_column(of, column);
   }
-  sums.store(into);
+  sums.store();
   return column >= columns;
 }
 
@@ -277,24 +315,21 @@ std::uint64_t blocks_for(std::uint64_t columns) {
 
 template <class Number>
 void launch_reduce(const AxisReduce& reduce, cudaStream_t stream) {
-  const std::uint64_t blocks = blocks_for(reduce.outputs * reduce.groups);
+  const std::uint64_t columns = reduce.outputs * reduce.groups;
+  const auto rows = static_cast<std::uint32_t>(ceil_div(reduce.count, columns));
+  const auto start = [&](const auto& kernel) {
+    launch("starting a reduction along axes on the GPU", kernel,
+           {blocks_for(columns), axis_threads, stream}, reduce, rows);
+  };
   switch (kind_of(reduce)) {
     case ReduceKind::sum:
-      return launch("starting a reduction along axes on the GPU",
-                    reduce_columns_kernel<Number, ReduceKind::sum>, {blocks, axis_threads, stream},
-                    reduce);
+      return start(reduce_columns_kernel<Number, ReduceKind::sum>);
     case ReduceKind::extrema:
-      return launch("starting a reduction along axes on the GPU",
-                    reduce_columns_kernel<Number, ReduceKind::extrema>,
-                    {blocks, axis_threads, stream}, reduce);
+      return start(reduce_columns_kernel<Number, ReduceKind::extrema>);
     case ReduceKind::products:
-      return launch("starting a reduction along axes on the GPU",
-                    reduce_columns_kernel<Number, ReduceKind::products>,
-                    {blocks, axis_threads, stream}, reduce);
+      return start(reduce_columns_kernel<Number, ReduceKind::products>);
     case ReduceKind::any:
-      return launch("starting a reduction along axes on the GPU",
-                    reduce_columns_kernel<Number, ReduceKind::any>, {blocks, axis_threads, stream},
-                    reduce);
+      return start(reduce_columns_kernel<Number, ReduceKind::any>);
   }
 }
 
@@ -306,6 +341,7 @@ void clear_columns(const AxisColumns& columns, std::uint64_t count, cudaStream_t
 }
 
 void reduce_columns(const AxisReduce& reduce, cudaStream_t stream) {
+  if (reduce.count == 0) return;
   visit_wide_type(reduce.wide, [&](auto number) {
     launch_reduce<ColumnNumber<decltype(number)>>(reduce, stream);
   });

@@ -21,6 +21,13 @@ inline constexpr std::uint64_t max_axis_threads = std::uint64_t{1} << 17;
 /// Outputs that one launch expands at most, and columns that others are merged into.
 inline constexpr std::uint64_t max_merging_threads = max_axis_threads / 2;
 
+/// A thread's place in a column: it has taken the rows before `row`, except those of the few before
+/// it whose bits are set in `far`.
+struct ColumnPlace {
+  std::uint32_t row;
+  std::uint32_t far;
+};
+
 /// Results of the columns of a matrix: arrays in device memory with an element for each column.
 /// Arrays are null unless the needs ask for them.
 struct AxisColumns {
@@ -32,13 +39,13 @@ struct AxisColumns {
   Extremum* minimum;
   Extremum* maximum;
   std::uint64_t* first_nan;
-  std::uint64_t* next_place;  ///< that the column has yet to reduce of the slab under way
+  ColumnPlace* places;  ///< places in the slab under way
 };
 
 /// In device memory. Spills of a launch come behind those of the ones before.
 struct AxisReduceStatus {
   unsigned long long spilled;
-  unsigned long long stopped;  ///< threads, as there was no more room for spills
+  unsigned long long stopped;  ///< columns, as there was no more room for spills
 };
 
 /// Returns how many spills one thread leaves at a time: of an element that it reduces and of the
@@ -46,7 +53,10 @@ struct AxisReduceStatus {
 constexpr std::uint64_t spills_of_element(const ReduceNeeds& needs, bool has_factor) {
   if (has_factor)
     return (needs.sum ? 5u : 0u) + (needs.absolute ? 2u : 0u) + (needs.squares ? 7u : 0u);
-  return 2 * (std::uint64_t{needs.sum} + needs.absolute + needs.squares);
+  constexpr std::uint64_t of_near_sum = 3;
+  constexpr std::uint64_t of_near_squares = 4;
+  return (needs.sum ? 2 * of_near_sum + 1 : 0) + (needs.absolute ? 2 * of_near_sum + 1 : 0) +
+         (needs.squares ? 2 * of_near_squares + 1 : 0);
 }
 constexpr std::uint64_t spills_of_column(const ReduceNeeds& needs) {
   constexpr std::uint64_t of_sum = ColumnSum::words + 1;
@@ -72,7 +82,6 @@ struct AxisReduce {
   const bool* counting = nullptr;       ///< for each element; null: all do
   std::uint64_t count = 0;
   ElementType wide = ElementType::f64;  ///< f64, i64 or u64
-  int last_zeros = 0;                   ///< bits of f64 elements: the last so many are 0
   ReduceNeeds needs = {};
   std::uint64_t outputs = 0;
   std::uint64_t groups = 1;  ///< 1, or such that there are max_axis_threads columns at most
@@ -83,6 +92,10 @@ struct AxisReduce {
   AxisSpill* spills;                 ///< room for axis_spill_capacity()
   AxisReduceStatus* status;
   bool resumed = false;  ///< goes on with the slab where the launch before stopped
+
+  WARPFOLD_HD bool counts(std::uint64_t place) const {
+    return counting == nullptr || counting[place];
+  }
 };
 
 /// Makes the first `count` columns those of no elements.

@@ -5,8 +5,8 @@
 #include <type_traits>
 
 #include "core/layout/partition.hpp"
-#include "core/scan/scan_arithmetic.hpp"
 #include "cuda/axis/column_number.cuh"
+#include "cuda/axis/float_sum.cuh"
 #include "cuda/chunks/decode_elements.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/rounded_element.cuh"
@@ -33,71 +33,8 @@ __device__ std::uint64_t thread_number() {
   return std::uint64_t{blockIdx.x} * scan_threads + threadIdx.x;
 }
 
-/// Sums of doubles.
-struct FloatSum {
-  using Number = ComparedDouble;
-  using State = FloatLineSum;
-
-  int last_zeros;
-
-  __device__ State none() const { return {}; }
-
-  __device__ void take(State& sum, Number element) const {
-    ScaledInteger number = scaled_number(element, last_zeros);
-    if (!is_finite(element)) {
-      sum.met |= met(element);
-      number.magnitude = 0;
-    }
-    if (!sum.finite.add(addend_of(number, 53 - last_zeros))) sum.met |= State::inexact;
-  }
-
-  /// Makes a sum ready to be appended, or appended to.
-  __device__ void settle(State& sum) const {
-    sum.finite.settle([&](double) { sum.met |= State::inexact; });
-  }
-
-  __device__ void append(State& sum, const State& later) const {
-    sum.met |= later.met;
-    sum.finite.merge(later.finite, [&](double) { sum.met |= State::inexact; });
-    settle(sum);
-  }
-
-  __device__ static bool inexact(const State& sum) { return (sum.met & State::inexact) != 0; }
-
-  template <class Out>
-  __device__ static Out rounded(const State& sum) {
-    if ((sum.met & ~State::inexact) == 0)
-      return rounded_element<Out>(sum.finite.rounded(rounding_towards<Out>));
-    const auto first = [&](std::uint64_t kind) { return (sum.met & kind) != 0 ? -1 : 0; };
-    return rounded_element<Out>(scan_order::with_specials(
-        0.0, {first(State::nan), first(State::positive_infinity), first(State::negative_infinity)},
-        0));
-  }
-
-  __device__ static void store(const AxisScan& scan, std::uint64_t place, const State& sum) {
-    switch (scan.output) {
-      case ElementType::f16:
-        reinterpret_cast<Float16*>(scan.prefixes)[place] = rounded<Float16>(sum);
-        return;
-      case ElementType::bf16:
-        reinterpret_cast<BFloat16*>(scan.prefixes)[place] = rounded<BFloat16>(sum);
-        return;
-      case ElementType::f32:
-        reinterpret_cast<float*>(scan.prefixes)[place] = rounded<float>(sum);
-        return;
-      default:
-        reinterpret_cast<double*>(scan.prefixes)[place] = rounded<double>(sum);
-        return;
-    }
-  }
-
- private:
-  /// Returns what an element is that is not finite.
-  __device__ static std::uint64_t met(Number element) {
-    if (is_nan(element)) return State::nan;
-    return element.negative() ? State::negative_infinity : State::positive_infinity;
-  }
-};
+/// Elements that a thread loads at a time.
+constexpr unsigned loaded_elements = 4;
 
 __device__ WideNumber<4> words_of(int128 value) {
   WideNumber<4> number;
@@ -120,52 +57,55 @@ __device__ void store_integer(const AxisScan& scan, std::uint64_t place, int128 
   });
 }
 
-__device__ void store_float(const AxisScan& scan, std::uint64_t place, ComparedDouble value) {
-  visit_element_type(scan.output, [&](auto element) {
-    using Out = decltype(element);
-    if constexpr (is_floating_element<Out>)
-      reinterpret_cast<Out*>(scan.prefixes)[place] =
-          rounded_element<Out>(std::bit_cast<double>(value.bits));
-  });
-}
+/// An operator whose states stay in registers.
+template <class NumberType, class StateType>
+struct PlainOperator {
+  using Number = NumberType;
+  using State = StateType;
+  using Near = State;
+  static constexpr bool stores_groups = false;
+
+  __device__ static State near(const State& sum, std::uint64_t) { return sum; }
+  __device__ static void take_far(State&, State&, Number, std::uint64_t) {}
+  __device__ static void finish(const State& near, State& state) { state = near; }
+  __device__ static bool inexact(State) { return false; }
+};
 
 /// Sums of 64-bit integers.
 template <class Integer>
-struct IntegerSum {
-  using Number = Integer;
-  using State = int128;
-
-  __device__ State none() const { return 0; }
-  __device__ void take(State& sum, Integer element) const { sum += element; }
-  __device__ void settle(State&) const {}
-  __device__ void append(State& sum, State later) const { sum += later; }
-  __device__ static bool inexact(State) { return false; }
-  __device__ static void store(const AxisScan& scan, std::uint64_t place, State sum) {
+struct IntegerSum : PlainOperator<Integer, int128> {
+  __device__ static int128 none() { return 0; }
+  __device__ static bool take(int128& sum, Integer element) {
+    sum += element;
+    return true;
+  }
+  __device__ static void continue_line(int128& sum, int128&, Integer element) { sum += element; }
+  __device__ static void append(int128& sum, int128 later) { sum += later; }
+  __device__ static void store(const AxisScan& scan, std::uint64_t place, int128 sum, int128) {
     store_integer(scan, place, sum);
   }
 };
 
 /// Minima or maxima.
 template <class Wide>
-struct RunningExtremum {
-  using Number = Wide;
-  using State = Wide;
-
+struct RunningExtremum : PlainOperator<Wide, Wide> {
   Wide identity;
   bool maximum;
 
-  __device__ State none() const { return identity; }
-  __device__ void take(State& best, Wide element) const {
+  RunningExtremum(Wide none, bool of_maxima) : identity(none), maximum(of_maxima) {}
+
+  __device__ Wide none() const { return identity; }
+  __device__ bool take(Wide& best, Wide element) const {
     best = first_extremum(best, element, maximum);
+    return true;
   }
-  __device__ void settle(State&) const {}
-  __device__ void append(State& best, State later) const { take(best, later); }
-  __device__ static bool inexact(State) { return false; }
-  __device__ static void store(const AxisScan& scan, std::uint64_t place, State best) {
+  __device__ void continue_line(Wide& best, Wide&, Wide element) const { take(best, element); }
+  __device__ void append(Wide& best, Wide later) const { take(best, later); }
+  __device__ static void store(const AxisScan& scan, std::uint64_t place, Wide best, Wide) {
     if constexpr (std::is_integral_v<Wide>)
       store_integer(scan, place, best);
     else
-      store_float(scan, place, best);
+      store_float(scan, place, std::bit_cast<double>(best.bits));
   }
 };
 
@@ -180,7 +120,7 @@ decltype(auto) visit_operator(const AxisScan& scan, Visitor&& visitor) {
     if constexpr (std::is_integral_v<Number>)
       return visitor(IntegerSum<Number>{});
     else
-      return visitor(FloatSum{scan.last_zeros});
+      return visitor(FloatSum{scan.output == ElementType::f64 ? Rounding::nearest : Rounding::odd});
   });
 }
 
@@ -214,14 +154,29 @@ __global__ void __launch_bounds__(scan_threads, 2)
   const std::uint64_t number = thread_number();
   if (number >= scan.lines * scan.segments.count) return;
   const Segment segment(scan, number);
-  const auto* element = reinterpret_cast<const Number*>(scan.elements) + segment.first_place;
+  const auto* elements = reinterpret_cast<const Number*>(scan.elements) + segment.first_place;
   auto total = operation.none();
-#pragma unroll 4
-  for (std::uint64_t i = 0; i < segment.elements; ++i) {
-    operation.take(total, *element);
-    element += scan.shape.inner;
+  auto near = operation.near(total, segment.elements);
+  for (std::uint64_t i = 0; i < segment.elements; i += loaded_elements) {
+    std::uint32_t far = 0;
+    if (segment.elements - i >= loaded_elements) {
+      Number element[loaded_elements];
+#pragma unroll
+      for (unsigned j = 0; j < loaded_elements; ++j) element[j] = elements[j * scan.shape.inner];
+#pragma unroll
+      for (unsigned j = 0; j < loaded_elements; ++j)
+        if (!operation.take(near, element[j])) far |= 1u << j;
+    } else {
+      far = (1u << (segment.elements - i)) - 1;
+    }
+    for (; far != 0; far &= far - 1) {
+      const int j = trailing_zeros(far);
+      const Number element = elements[j * scan.shape.inner];
+      if (!operation.take(near, element)) operation.take_far(near, total, element, i + j);
+    }
+    elements += loaded_elements * scan.shape.inner;
   }
-  operation.settle(total);
+  operation.finish(near, total);
   reinterpret_cast<typename Operator::State*>(scan.segment_states)[number] = total;
 }
 
@@ -246,6 +201,15 @@ __device__ typename Operator::State before_thread(const Operator& operation,
   return before;
 }
 
+/// Leaves a line to the host if the sum there is not exact.
+template <class Operator>
+__device__ void note_inexact(const AxisScan& scan, const Operator& operation, std::uint64_t line,
+                             const typename Operator::State& sum) {
+  if (!operation.inexact(sum)) return;
+  scan.inexact[line] = true;
+  scan.status->inexact_lines = 1;
+}
+
 /// Puts what precedes each segment of a line in place of the segment's total: a block for a line, a
 /// run of segments for a thread.
 template <class Operator>
@@ -265,7 +229,32 @@ __global__ void __launch_bounds__(max_combining_threads)
     states[i * scan.lines] = running;
     operation.append(running, total);
   }
-  if (threadIdx.x == blockDim.x - 1) reinterpret_cast<State*>(scan.after)[line] = running;
+  if (threadIdx.x != blockDim.x - 1) return;
+  reinterpret_cast<State*>(scan.after)[line] = running;
+  note_inexact(scan, operation, line, running);
+}
+
+/// Loads elements and writes their prefixes, if `near` covers all of them.
+template <class Operator>
+__device__ bool write_group(const AxisScan& scan, const Operator& operation, std::uint64_t place,
+                            typename Operator::Near& near) {
+  using Number = typename Operator::Number;
+  const auto* elements = reinterpret_cast<const Number*>(scan.elements) + place;
+  Number element[loaded_elements];
+#pragma unroll
+  for (unsigned i = 0; i < loaded_elements; ++i) element[i] = elements[i * scan.shape.inner];
+  bool continues = near.window.is_placed();
+#pragma unroll
+  for (unsigned i = 0; i < loaded_elements; ++i) continues &= operation.continues(near, element[i]);
+  if (!continues) return false;
+#pragma unroll
+  for (unsigned i = 0; i < loaded_elements; ++i) {
+    auto written = near;
+    operation.take(near, element[i]);
+    if (!scan.exclusive) written = near;
+    operation.store(scan, place + i * scan.shape.inner, written);
+  }
+  return true;
 }
 
 template <class Operator>
@@ -277,23 +266,28 @@ __global__ void __launch_bounds__(scan_threads, 2)
   if (number >= scan.lines * scan.segments.count) return;
   const Segment segment(scan, number);
   const bool whole_line = scan.segments.count == 1;
-  const auto* before =
-      reinterpret_cast<const State*>(whole_line ? scan.before : scan.segment_states);
-  const auto* elements = reinterpret_cast<const Number*>(scan.elements);
-  State running = before[number];
+  State sum =
+      reinterpret_cast<const State*>(whole_line ? scan.before : scan.segment_states)[number];
+  auto near = operation.near(sum, segment.elements);
   std::uint64_t place = segment.first_place;
-  for (std::uint64_t i = 0; i < segment.elements; ++i) {
-    const Number element = elements[place];
-    if (scan.exclusive) Operator::store(scan, place, running);
-    operation.take(running, element);
-    if (!scan.exclusive) Operator::store(scan, place, running);
-    place += scan.shape.inner;
+  for (std::uint64_t i = 0; i < segment.elements; i += loaded_elements) {
+    if constexpr (Operator::stores_groups)
+      if (segment.elements - i >= loaded_elements && write_group(scan, operation, place, near)) {
+        place += loaded_elements * scan.shape.inner;
+        continue;
+      }
+    const std::uint64_t end = min(segment.elements, i + loaded_elements);
+#pragma unroll 1
+    for (std::uint64_t j = i; j < end; ++j, place += scan.shape.inner) {
+      const Number element = reinterpret_cast<const Number*>(scan.elements)[place];
+      if (scan.exclusive) operation.store(scan, place, near, sum);
+      operation.continue_line(near, sum, element);
+      if (!scan.exclusive) operation.store(scan, place, near, sum);
+    }
   }
-  operation.settle(running);
-  if (whole_line) reinterpret_cast<State*>(scan.after)[number] = running;
-  if (!Operator::inexact(running)) return;
-  scan.inexact[segment.line] = true;
-  scan.status->inexact_lines = 1;
+  operation.finish(near, sum);
+  if (whole_line) reinterpret_cast<State*>(scan.after)[number] = sum;
+  note_inexact(scan, operation, segment.line, sum);
 }
 
 std::uint64_t blocks_for(std::uint64_t threads) {

@@ -44,7 +44,6 @@ std::uint64_t max_segments();
 struct AxisScan {
   const std::byte* elements = nullptr;  ///< elements of type `wide`
   ElementType wide = ElementType::f64;  ///< f64, i64 or u64
-  int last_zeros = 0;                   ///< bits of f64 elements: the last so many are 0
   AxisSlab shape = {};
   std::uint64_t lines = 0;  ///< lines of the shape
   LineSegments segments = {};

@@ -28,19 +28,20 @@ __device__ inline bool is_finite(ComparedDouble value) {
   return static_cast<std::uint32_t>(value.bits >> 32) << 1 < 0xffe00000u;
 }
 
-/// Returns the number, whose last `zeros` bits are 0, without these.
-__device__ inline ScaledInteger scaled_number(ComparedDouble value, int zeros) {
-  ScaledInteger number = scaled_integer(std::bit_cast<double>(value.bits));
-  number.magnitude >>= zeros;
-  number.exponent += zeros;
-  return number;
+template <class Integer>
+__device__ bool is_zero(Integer value) {
+  return value == 0;
 }
-__device__ inline ScaledInteger scaled_number(std::int64_t value, int) {
+__device__ inline bool is_zero(ComparedDouble value) { return value.magnitude() == 0; }
+
+/// Returns a finite number taken apart.
+__device__ inline ScaledInteger scaled_number(ComparedDouble value) {
+  return scaled_integer(std::bit_cast<double>(value.bits));
+}
+__device__ inline ScaledInteger scaled_number(std::int64_t value) {
   const auto bits = static_cast<std::uint64_t>(value);
   return {value < 0 ? std::uint64_t{0} - bits : bits, 0, value < 0};
 }
-__device__ inline ScaledInteger scaled_number(std::uint64_t value, int) {
-  return {value, 0, false};
-}
+__device__ inline ScaledInteger scaled_number(std::uint64_t value) { return {value, 0, false}; }
 
 }  // namespace warpfold::cuda::kernels

@@ -8,22 +8,22 @@
 #include "core/numeric/fixed_point.hpp"
 #include "core/numeric/rounding.hpp"
 #include "cuda/primitives/wide_number.hpp"
-#include "warpfold/core/element_type.hpp"
 #include "warpfold/core/host_device.hpp"
 
 /// Exact sums in a few words, by integer arithmetic alone.
 namespace warpfold::cuda::kernels {
 
-/// Returns how many of the last bits of a type's elements are 0 as doubles, if they are floats.
-constexpr int last_zeros_of(ElementType type) {
-  if (type == ElementType::f32) return 29;
-  if (type == ElementType::f16) return 42;
-  return type == ElementType::bf16 ? 45 : 0;
-}
-
 /// The words of a number in two's complement, the lowest first.
 template <int Count>
 using NumberWords = std::uint32_t[static_cast<std::size_t>(Count)];
+
+/// Returns magnitude * 2^exponent, a double; of a magnitude of at most 53 bits.
+WARPFOLD_HD inline double double_of(std::uint64_t magnitude, int exponent, bool negative) {
+  if (magnitude == 0) return 0.0;
+  const int zeros = leading_zeros(magnitude);
+  const double size = round_to_double(magnitude << zeros, exponent + 63 - zeros, false);
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) | std::uint64_t{negative} << 63);
+}
 
 /// A number to be added, of units of 2^exponent and less than 2^end.
 template <int Count>
@@ -51,6 +51,21 @@ struct Addend {
     std::uint32_t bits = 0;
     for (const std::uint32_t each : word) bits |= each;
     return bits == 0;
+  }
+
+  /// Calls emit(double) for numbers of 48 bits whose sum is this one.
+  template <class Emit>
+  WARPFOLD_HD void split(Emit&& emit) const {
+    const bool negative = sign != 0;
+    const Addend size = with_sign(negative);
+    const auto digit = [&](int i) { return std::uint64_t{i < Count ? size.word[i] : 0}; };
+    const auto put = [&](std::uint64_t part, int place) {
+      if (part != 0) emit(double_of(part, exponent + place, negative));
+    };
+    for (int i = 0; i < Count; i += 3) {
+      put(digit(i) | (digit(i + 1) & 0xffff) << 32, 32 * i);
+      put(digit(i + 1) >> 16 | digit(i + 2) << 16, 32 * i + 48);
+    }
   }
 };
 
@@ -89,33 +104,21 @@ WARPFOLD_HD inline Addend<6> product_of(const Addend<4>& square, const ScaledInt
   return product;
 }
 
-/// Returns magnitude * 2^exponent, a double; of a magnitude of at most 53 bits.
-WARPFOLD_HD inline double double_of(std::uint64_t magnitude, int exponent, bool negative) {
-  if (magnitude == 0) return 0.0;
-  const int zeros = leading_zeros(magnitude);
-  const double size = round_to_double(magnitude << zeros, exponent + 63 - zeros, false);
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(size) | std::uint64_t{negative} << 63);
-}
-
 /// Adds two's complement numbers of `Count` words.
 template <int Count>
 WARPFOLD_HD void add_words(NumberWords<Count>& sum, const NumberWords<Count>& addend) {
 #ifdef __CUDA_ARCH__
   // Other code takes two instructions a word.
-  if constexpr (Count == 9) {
-    asm("add.cc.u32 %0, %0, %9;\n\t"
-        "addc.cc.u32 %1, %1, %10;\n\t"
-        "addc.cc.u32 %2, %2, %11;\n\t"
-        "addc.cc.u32 %3, %3, %12;\n\t"
-        "addc.cc.u32 %4, %4, %13;\n\t"
-        "addc.cc.u32 %5, %5, %14;\n\t"
-        "addc.cc.u32 %6, %6, %15;\n\t"
-        "addc.cc.u32 %7, %7, %16;\n\t"
-        "addc.u32 %8, %8, %17;"
-        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3]), "+r"(sum[4]), "+r"(sum[5]),
-          "+r"(sum[6]), "+r"(sum[7]), "+r"(sum[8])
+  if constexpr (Count == 6) {
+    asm("add.cc.u32 %0, %0, %6;\n\t"
+        "addc.cc.u32 %1, %1, %7;\n\t"
+        "addc.cc.u32 %2, %2, %8;\n\t"
+        "addc.cc.u32 %3, %3, %9;\n\t"
+        "addc.cc.u32 %4, %4, %10;\n\t"
+        "addc.u32 %5, %5, %11;"
+        : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3]), "+r"(sum[4]), "+r"(sum[5])
         : "r"(addend[0]), "r"(addend[1]), "r"(addend[2]), "r"(addend[3]), "r"(addend[4]),
-          "r"(addend[5]), "r"(addend[6]), "r"(addend[7]), "r"(addend[8]));
+          "r"(addend[5]));
     return;
   }
 #endif
@@ -145,11 +148,11 @@ class alignas(8) SumWindow {
   WARPFOLD_HD int unit() const { return unit_; }
   WARPFOLD_HD std::uint32_t word(int i) const { return word_[i]; }
 
-  /// Makes this an integer whose lowest words are given.
+  /// Makes this a number whose unit is a multiple of a word.
   template <int Count>
-  WARPFOLD_HD void set_integer(const NumberWords<Count>& lowest) {
-    for (int i = 0; i < Words; ++i) word_[i] = i < Count ? lowest[i] : sign_of(lowest[Count - 1]);
-    unit_ = 0;
+  WARPFOLD_HD void set(const Addend<Count>& number) {
+    for (int i = 0; i < Words; ++i) word_[i] = i < Count ? number.word[i] : number.sign;
+    unit_ = number.exponent;
   }
 
   WARPFOLD_HD bool is_zero() const {
@@ -190,6 +193,31 @@ class alignas(8) SumWindow {
     const bool negative = is_negative();
     spill(double_of(negative ? 0u - top : top, unit_ + addend_bits, negative));
     top = 0;
+  }
+
+  /// Returns 32 bits of the sum, from that of weight 2^exponent on.
+  WARPFOLD_HD std::uint32_t word_at(int exponent) const {
+    const int place = (exponent - unit_) >> 5;
+    const auto digit = [&](int i) {
+      return i < 0 ? 0 : i < Words ? word_[i] : sign_of(word_[Words - 1]);
+    };
+    const std::uint64_t digits = std::uint64_t{digit(place + 1)} << 32 | digit(place);
+    return static_cast<std::uint32_t>(digits >> ((exponent - unit_) & 31));
+  }
+
+  /// Returns the exponent of the least bit of a sum that is not 0.
+  WARPFOLD_HD int least_bit() const {
+    int i = 0;
+    while (word_[i] == 0) ++i;
+    return unit_ + 32 * i + trailing_zeros(word_[i]);
+  }
+
+  /// Returns the least exponent such that the sum's magnitude is at most 2^exponent.
+  WARPFOLD_HD int end() const {
+    const std::uint32_t sign = sign_of(word_[Words - 1]);
+    int i = Words - 1;
+    while (i > 0 && word_[i] == sign) --i;
+    return unit_ + 32 * i + 64 - leading_zeros(std::uint64_t{word_[i] ^ sign});
   }
 
   /// Rounds the sum once, ties to even, or to odd.

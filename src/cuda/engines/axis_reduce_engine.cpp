@@ -67,7 +67,7 @@ ReduceArrays take_arrays(Scratch& scratch, const StagingPlan& plan, const AxisRe
                   .minimum = take(none.minimum, needs.extrema),
                   .maximum = take(none.maximum, needs.extrema),
                   .first_nan = take(none.first_nan, true),
-                  .next_place = take(none.next_place, true)},
+                  .places = take(none.places, true)},
       .spills = scratch.take<AxisSpill>(kernels::axis_spill_capacity(needs, spec.factors.any())),
       .status = scratch.take<kernels::AxisReduceStatus>(1),
       .varying = scratch.take<std::uint32_t>(part_arrays)};
@@ -116,7 +116,6 @@ class AxisReduction {
     complete();
     spills_ = {};
     reduce_ = {.wide = wide_,
-               .last_zeros = kernels::last_zeros_of(plan_.decoding.value_type(plan_.format.type)),
                .needs = spec_.needs,
                .outputs = outputs,
                .groups = std::max<std::uint64_t>(
@@ -268,7 +267,7 @@ class AxisReduction {
 
   template <class Part>
   void download_word(const kernels::WordArray& words, unsigned word, Part* to) {
-    std::uint64_t* const packed = reduce_.columns.next_place;
+    std::uint64_t* const packed = reduce_.columns.elements;
     const std::uint64_t bytes = words.count * sizeof(std::uint64_t);
     if (words_.size() < bytes) words_ = PinnedBuffer(spec_.outputs * sizeof(std::uint64_t));
     kernels::pack_word(words, word, packed, stream_.get());

@@ -185,7 +185,6 @@ class ThreadLines {
     const ScanArrays arrays = take_arrays(scratch, plan, spec);
     const ElementType values = value_type(plan);
     scan_ = {.wide = kernels::wide_type(values),
-             .last_zeros = kernels::last_zeros_of(values),
              .operation = spec.scan.operation,
              .exclusive = spec.scan.exclusive,
              .checks_overflow = spec.scan.overflow == OverflowPolicy::error && is_integer(values) &&
