@@ -131,7 +131,7 @@ std::vector<T> sample(Sample kind, std::size_t count, std::uint64_t seed) {
 }
 
 /// Doubles whose sums need other words as they go on: kind `kind` below hostile_kinds.
-inline constexpr std::uint64_t hostile_kinds = 10;
+inline constexpr std::uint64_t hostile_kinds = 12;
 inline double hostile_element(std::uint64_t kind, std::uint64_t row) {
   const auto i = static_cast<int>(row % 2000);
   const bool even = row % 2 == 0;
@@ -154,6 +154,10 @@ inline double hostile_element(std::uint64_t kind, std::uint64_t row) {
       return i % 3 == 0 ? 1e300 : i % 3 == 1 ? -1e300 : 1e-300;
     case 8:
       return std::ldexp(even ? 1.0 : -1.0, 100 * (i / 2 % 9));  // cancels to 0
+    case 9:
+      return i < 40 ? 0.0 : (i % 7 - 3) * 0.3;  // begins with zeros
+    case 10:
+      return std::ldexp(i % 3 == 0 ? -1.1 : 1.3 + i, i % 4 < 2 ? 0 : -70);  // moves in pairs
     default:
       return std::ldexp(even ? 1.0 : -0.75, 969 + i % 2);
   }
