@@ -8,7 +8,7 @@
 #include "warpfold/core/host_device.hpp"
 #include "warpfold/core/int128.hpp"
 
-/// Sums of doubles of similar sizes, in fewer instructions than SumWindows take.
+/// Sums of doubles of similar sizes, in fewer instructions than a SumWindow takes.
 namespace warpfold::cuda::kernels {
 
 /// A number (-1)^negative * magnitude * 2^shift, in units of a NearWindow.
