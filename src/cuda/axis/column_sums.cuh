@@ -84,7 +84,7 @@ __device__ __noinline__ bool add_to_column(Window* sum, const Addend<Count> adde
   return sum->add(addend);
 }
 
-/// Which sums of a column are requested, and where they go.
+/// Tells which sums of a column are requested.
 template <ReduceKind kind>
 class ColumnTerms {
  protected:

@@ -130,6 +130,13 @@ std::string reason_against_bytes(const DatasetInfo& info) {
                                 : "its stored size is not that of its elements";
 }
 
+/// As netCDF programs mark integers for formats that have none without a sign.
+bool is_marked_unsigned(hid_t dataset, ElementType type, const std::string& problem) {
+  if (!is_signed_integer(type)) return false;
+  const auto mark = read_text_attribute(dataset, "_Unsigned", problem);
+  return mark == "true" || mark == "True";
+}
+
 /// Takes a netCDF variable for one of all records of its unlimited dimensions.
 void take_missing_records(DatasetInfo& info, hid_t dataset, hid_t file_type) {
   const std::vector<std::uint64_t> shape =
@@ -259,7 +266,7 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
   const bool exact = type.exact && whole;
   const bool widens = type.narrow.kind != NarrowElements::Kind::whole && whole;
   if (widens) info.narrow = type.narrow;
-  info.marked_unsigned = whole && is_marked_unsigned(dataset, problem);
+  info.marked_unsigned = whole && is_marked_unsigned(dataset, info.format.type, problem);
   info.stored_shape = shape_of(dataset, problem);
   if (whole) take_missing_records(info, dataset, file_type.get());
   info.has_default_fill = whole && has_default_fill(dataset, creation, info.format.type, problem);
@@ -288,12 +295,13 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
   return info;
 }
 
-bool is_marked_unsigned(hid_t dataset, const std::string& problem) {
+std::optional<NumberType> number_type_of(hid_t dataset, const std::string& problem) {
   const TypeHandle type(require(H5Dget_type(dataset), problem));
   const auto format = describe_type(type.get()).format;
-  if (!format || !is_signed_integer(format->type)) return false;
-  const auto mark = read_text_attribute(dataset, "_Unsigned", problem);
-  return mark == "true" || mark == "True";
+  if (!format) return std::nullopt;
+  const ElementType stored = format->type;
+  const bool is_unsigned = is_marked_unsigned(dataset, stored, problem);
+  return NumberType{stored, is_unsigned ? unsigned_type(stored) : stored};
 }
 
 void take_as_unsigned(StoredDataset& info) {

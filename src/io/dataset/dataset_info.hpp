@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,17 @@ DatasetInfo describe_dataset(hid_t dataset, hid_t creation, const StoredType& ty
                              const ElementPart& part, const std::string& file,
                              const std::string& name);
 
-/// Returns whether an attribute marks integers of a signed type as unsigned, as netCDF programs do
-/// for formats that have none without a sign. Throws an Error beginning with `problem`.
-bool is_marked_unsigned(hid_t dataset, const std::string& problem);
+/// The type of a dataset's numbers, and the one that they are taken as.
+struct NumberType {
+  ElementType stored;
+  ElementType taken;
+
+  bool as_unsigned() const { return taken != stored; }
+};
+
+/// Returns the types of a dataset; none where its elements are no numbers. Throws an Error
+/// beginning with `problem`.
+std::optional<NumberType> number_type_of(hid_t dataset, const std::string& problem);
 
 /// Sets the path that a user asks for. Throws a usage Error beginning with `problem` where the
 /// dataset can't be read that way.

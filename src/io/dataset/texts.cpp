@@ -177,4 +177,15 @@ std::optional<Texts> read_texts(const std::string& file, const std::string& name
   return texts;
 }
 
+std::optional<DatasetInfo> describe_texts(const std::string& file, const std::string& name,
+                                          const DatasetInfo* described) {
+  DatasetInfo info;
+  const auto select_nothing = [&](const DatasetInfo& texts) {
+    info = texts;
+    return Selection(texts.stored_shape.size());
+  };
+  if (!read_texts(file, name, select_nothing, described)) return std::nullopt;
+  return info;
+}
+
 }  // namespace warpfold::io

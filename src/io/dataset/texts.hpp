@@ -30,4 +30,9 @@ std::optional<Texts> read_texts(const std::string& file, const std::string& data
                                 const std::function<Selection(const DatasetInfo&)>& select,
                                 const DatasetInfo* described = nullptr);
 
+/// Describes a dataset of texts, as read_texts() takes it; none where its elements are no texts.
+/// Throws Error.
+std::optional<DatasetInfo> describe_texts(const std::string& file, const std::string& dataset,
+                                          const DatasetInfo* described);
+
 }  // namespace warpfold::io

@@ -66,10 +66,9 @@ struct Meaning {
   bool is_packed() const { return packing != std::array{1.0, 0.0, 0.0}; }
 };
 
-std::optional<ElementType> stored_type_of(hid_t variable) {
-  const TypeHandle type(require(H5Dget_type(variable), cannot_read_variable));
-  const auto format = describe_type(type.get()).format;
-  return format ? std::optional(format->type) : std::nullopt;
+bool is_taken_as_unsigned(hid_t variable) {
+  const auto type = number_type_of(variable, cannot_read_variable);
+  return type && type->as_unsigned();
 }
 
 /// Returns the scale and the offset that unpack a variable's numbers.
@@ -87,22 +86,22 @@ Packing packing_of(hid_t variable) {
 
 /// Finds the numbers that are stored in place of a variable's missing ones.
 MissingNumbers missing_numbers(hid_t variable) {
-  const auto stored = stored_type_of(variable);
-  if (!stored) return {};
-  const bool is_unsigned = is_marked_unsigned(variable, cannot_read_variable);
-  const ElementType type = is_unsigned ? unsigned_type(*stored) : *stored;
+  const auto type = number_type_of(variable, cannot_read_variable);
+  if (!type) return {};
+  const auto taken = [&](const Value& number) {
+    return held_value(number, type->taken, type->as_unsigned());
+  };
   MissingNumbers missing;
   const std::string names[] = {"_FillValue", "missing_value"};
   for (const auto& attribute :
        read_number_attributes(stored_file_of(variable, cannot_read_variable),
                               path_of(variable, cannot_read_variable), names))
     for (const Value& number : attribute ? attribute->values : std::vector<Value>{})
-      if (const auto value = held_value(number, type, is_unsigned); value && !is_nan(*value))
+      if (const auto value = taken(number); value && !is_nan(*value))
         missing.declared.push_back(element_of<double>(*value));
   const PropertiesHandle creation(require(H5Dget_create_plist(variable), cannot_read_variable));
-  if (has_default_fill(variable, creation.get(), *stored, cannot_read_variable))
-    missing.by_default =
-        element_of<double>(*held_value(netcdf_default_fill(*stored), type, is_unsigned));
+  if (has_default_fill(variable, creation.get(), type->stored, cannot_read_variable))
+    missing.by_default = element_of<double>(*taken(netcdf_default_fill(type->stored)));
   return missing;
 }
 
@@ -122,7 +121,7 @@ Meaning meaning_of(hid_t variable, const std::string& bounds_of) {
   meaning.calendar = text(described, "calendar").value_or("standard");
   for (const char* name : {"bounds", "climatology"}) meaning.cells.push_back(text(variable, name));
   const Packing packing = packing_of(variable);
-  meaning.packing[2] = is_marked_unsigned(variable, cannot_read_variable) ? 1 : 0;
+  meaning.packing[2] = is_taken_as_unsigned(variable) ? 1 : 0;
   if (is_packed(variable) && meaning.packing[2] == 0 && !packing[0] && !packing[1])
     throw Error(cannot_read_variable, "its scale_factor or add_offset is not a number", "");
   for (std::size_t i = 0; i < packing.size(); ++i)
@@ -364,7 +363,7 @@ bool is_monotonic(const std::vector<double>& values) {
 
 bool is_packed(hid_t variable) {
   return has_attribute(variable, "scale_factor") || has_attribute(variable, "add_offset") ||
-         is_marked_unsigned(variable, cannot_read_variable);
+         is_taken_as_unsigned(variable);
 }
 
 StoredValues read_part(const InputVariable& variable, hid_t type, const Selection& part) {
@@ -408,12 +407,10 @@ StoredValues values_of_all_indices(const InputVariable& variable, hid_t type, Se
 }
 
 std::optional<std::pair<ElementType, Unpacking>> unpacking_of(hid_t variable) {
-  const auto stored = stored_type_of(variable);
-  if (!stored || !is_packed(variable)) return std::nullopt;
-  const ElementType type =
-      is_marked_unsigned(variable, cannot_read_variable) ? unsigned_type(*stored) : *stored;
+  const auto type = number_type_of(variable, cannot_read_variable);
+  if (!type || !is_packed(variable)) return std::nullopt;
   const Packing packing = packing_of(variable);
-  return std::pair{type, make_unpacking(type, packing[0], packing[1])};
+  return std::pair{type->taken, make_unpacking(type->taken, packing[0], packing[1])};
 }
 
 std::vector<double> read_numbers(const InputVariable& variable, const Selection& part) {
@@ -431,7 +428,8 @@ std::vector<double> read_numbers(const InputVariable& variable, const Selection&
   }
   Decoding decoding;
   decoding.unpacking = packed->second;
-  const TypeHandle type = make_type({*stored_type_of(variable.handle), native_byte_order});
+  const TypeHandle type =
+      make_type({number_type_of(variable.handle, cannot_read_variable)->stored, native_byte_order});
   const StoredValues values = read_part(variable, type.get(), part);
   std::vector<double> numbers(values.text().size() / size_of(packed->first));
   visit_element_type(packed->first, [&](auto element) {

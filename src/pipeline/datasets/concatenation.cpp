@@ -204,10 +204,7 @@ io::Dataset open_of_all(const io::DatasetInfo& info, const std::string& path,
 /// or one that may not be the same in all files.
 std::optional<std::size_t> new_dimension_of(const std::string& path, const io::DatasetInfo& info) {
   if (io::read_dimension_names(info.file, path).empty()) return 0;
-  const auto nothing = [](const io::DatasetInfo& texts) {
-    return Selection(texts.stored_shape.size());
-  };
-  if (io::read_texts(info.file, path, nothing, &info)) return std::nullopt;
+  if (io::describe_texts(info.file, path, &info)) return std::nullopt;
   const io::DatasetInfo first = io::Dataset(info.file, path).info();
   const bool may_differ =
       first.elements > most_compared_elements || !file_that_differs(info.files, first).empty();
@@ -243,13 +240,8 @@ io::JoinedDimension dimension_called(const Axis& concat, const io::DatasetInfo& 
 /// Finds the dimension along which datasets beside another go on by their extents, where the first
 /// fits the first file's part of the other, and not all of it.
 std::optional<std::size_t> joined_by_shape(const NamedDataset& named, const io::DatasetInfo& info) {
-  io::DatasetInfo beside;
-  const auto take = [&](const io::DatasetInfo& texts) {
-    beside = texts;
-    return Selection(texts.stored_shape.size());
-  };
-  if (!io::read_texts(named.file, named.dataset, take, &info))
-    beside = io::Dataset(named.file, named.dataset).info();
+  const auto texts = io::describe_texts(named.file, named.dataset, &info);
+  const io::DatasetInfo beside = texts ? *texts : io::Dataset(named.file, named.dataset).info();
   const auto joined_in = [&](const io::DatasetInfo& dataset) -> std::optional<std::size_t> {
     const auto shared = shared_part(named, beside, dataset, Matching::coordinates).dimensions;
     const auto found = std::ranges::find(shared, info.concatenated_along, &SharedDimension::one);

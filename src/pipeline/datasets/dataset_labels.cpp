@@ -62,12 +62,6 @@ std::optional<DatasetLabels> read_text_labels(const std::string& option, Dataset
   return labels;
 }
 
-Selection nothing_of(const io::DatasetInfo& info) {
-  Selection nothing = io::selection_of(info);
-  for (Slice& slice : nothing) slice.count = 0;
-  return nothing;
-}
-
 SharedDataset open_beside(const std::string& name, const DatasetView& view) {
   const NamedDataset named = parse_dataset_name("by", name, view.info().file);
   return shared_dataset(named, open_named_beside(named, view.info()), view.info(), view.match);
@@ -156,7 +150,7 @@ bool are_joined_texts(const std::string& name, const DatasetView& view,
                       const mpi::Communicator& communicator) {
   if (view.info().files.empty()) return false;
   return root_finds(name, view, communicator, [&](const NamedDataset& named) {
-    return io::read_texts(named.file, named.dataset, nothing_of, &view.info()) &&
+    return io::describe_texts(named.file, named.dataset, &view.info()) &&
            joined_dimension(named, view.info());
   });
 }
@@ -181,11 +175,10 @@ std::vector<Axis> axes_from_labels(const std::string& name, const DatasetView& v
           are_joined_texts ? SharedPart{{}, {{joined, 0, io::selection_of(info)[joined]}}}
                            : shared_part(named, labels, info, view.match),
           info);
-      return nothing_of(labels);
     };
     try {
-      if (!io::read_texts(named.file, named.dataset, find, &info))
-        find(open_named_beside(named, info).info());
+      const auto texts = io::describe_texts(named.file, named.dataset, &info);
+      find(texts ? *texts : open_named_beside(named, info).info());
     } catch (const Error& error) {
       throw advised_on_part(name, error);
     }

@@ -24,53 +24,9 @@ std::vector<std::int64_t> limbs_of(Sum sum) {
   return {std::begin(sum.limb), std::end(sum.limb)};
 }
 
-/// Sums of columns as kernels make them: of elements, and of their squares.
-struct Columns {
-  void add(double element) {
-    const ScaledInteger number = scaled_integer(element);
-    if (!sum.add(addend_of(number, 53))) spill(element);
-    if (squares.add(product_of(number, number, 106))) return;
-    ++square_spills;
-    spilled_squares.add_square(element);
-    spilled_squares.normalize();
-  }
-
-  void merge(const Columns& other) {
-    sum.merge(other.sum, [this](double part) { spill(part); });
-    squares.merge(other.squares, [this](double part) { spill_square(part); });
-    spilled.add(other.spilled);
-    spilled_squares.add(other.spilled_squares);
-    spills += other.spills;
-    square_spills += other.square_spills;
-    settle();
-  }
-
-  void settle() {
-    sum.settle([this](double part) { spill(part); });
-    squares.settle([this](double part) { spill_square(part); });
-  }
-
-  /// Returns the sum of the parts of the expansion, and of all spills.
-  ExactSum total() {
-    ExactSum all = spilled;
-    const Expansion parts = sum.expansion([&](double part) {
-      ++spills;
-      all.add(part);
-    });
-    for (const double part : parts.part) all.add(part);
-    return all;
-  }
-
-  ExactSumOfSquares total_of_squares() {
-    ExactSumOfSquares all = spilled_squares;
-    const Expansion parts = squares.expansion([&](double part) {
-      ++square_spills;
-      all.add(part);
-    });
-    for (const double part : parts.part) all.add(part);
-    return all;
-  }
-
+/// A sum in a window, and what that had no room for.
+template <class Window, class Exact>
+struct SpillingSum {
   void spill(double number) {
     EXPECT_NE(number, 0.0);
     ++spills;
@@ -78,19 +34,58 @@ struct Columns {
     spilled.normalize();
   }
 
-  void spill_square(double number) {
-    EXPECT_NE(number, 0.0);
-    ++square_spills;
-    spilled_squares.add(number);
-    spilled_squares.normalize();
+  auto spilling() {
+    return [this](double part) { spill(part); };
   }
 
-  ColumnSum sum{};
-  ColumnSquares squares{};
-  ExactSum spilled{};
-  ExactSumOfSquares spilled_squares{};
+  void settle() { window.settle(spilling()); }
+
+  void merge(const SpillingSum& other) {
+    window.merge(other.window, spilling());
+    spilled.add(other.spilled);
+    spills += other.spills;
+    settle();
+  }
+
+  /// Returns the sum of the parts of the expansion, and of all spills.
+  Exact total() {
+    Exact all = spilled;
+    const Expansion parts = window.expansion([&](double part) {
+      ++spills;
+      all.add(part);
+    });
+    for (const double part : parts.part) all.add(part);
+    return all;
+  }
+
+  Window window{};
+  Exact spilled{};
   int spills = 0;
-  int square_spills = 0;
+};
+
+/// Sums of columns as kernels make them: of elements, and of their squares.
+struct Columns {
+  void add(double element) {
+    const ScaledInteger number = scaled_integer(element);
+    if (!sum.window.add(addend_of(number, 53))) sum.spill(element);
+    if (squares.window.add(product_of(number, number, 106))) return;
+    ++squares.spills;
+    squares.spilled.add_square(element);
+    squares.spilled.normalize();
+  }
+
+  void merge(const Columns& other) {
+    sum.merge(other.sum);
+    squares.merge(other.squares);
+  }
+
+  void settle() {
+    sum.settle();
+    squares.settle();
+  }
+
+  SpillingSum<ColumnSum, ExactSum> sum;
+  SpillingSum<ColumnSquares, ExactSumOfSquares> squares;
 };
 
 /// Adds the elements to several columns in turns, merges these, and compares with exact sums.
@@ -106,8 +101,8 @@ Columns expect_exact(const Doubles& elements, const std::string& what, std::size
   }
   for (Columns& column : each) column.settle();
   for (std::size_t i = 1; i < columns; ++i) each[0].merge(each[i]);
-  EXPECT_EQ(limbs_of(each[0].total()), limbs_of(expected)) << what;
-  EXPECT_EQ(limbs_of(each[0].total_of_squares()), limbs_of(expected_squares)) << what;
+  EXPECT_EQ(limbs_of(each[0].sum.total()), limbs_of(expected)) << what;
+  EXPECT_EQ(limbs_of(each[0].squares.total()), limbs_of(expected_squares)) << what;
   return each[0];
 }
 
@@ -159,9 +154,9 @@ TEST_F(SumWindow, HoldsUsualElements) {
   const auto expect_no_spills = [&](const Doubles& elements, const std::string& what,
                                     bool squares = true) {
     const Columns columns = expect_exact(elements, what);
-    EXPECT_EQ(columns.spills, 0) << what;
+    EXPECT_EQ(columns.sum.spills, 0) << what;
     if (squares) {
-      EXPECT_EQ(columns.square_spills, 0) << what;
+      EXPECT_EQ(columns.squares.spills, 0) << what;
     }
   };
   expect_no_spills(many([&](int) { return unit(); }), "uniform");
@@ -241,9 +236,9 @@ TEST_F(SumWindow, SpillsFewNumbersWhenMerged) {
       one.settle();
       other.settle();
       for (Columns merged : {one, other}) {
-        const Columns& with = merged.sum.unit() == one.sum.unit() ? other : one;
+        const Columns& with = merged.sum.window.unit() == one.sum.window.unit() ? other : one;
         merged.merge(with);
-        const int of_merge = merged.spills - one.spills - other.spills;
+        const int of_merge = merged.sum.spills - one.sum.spills - other.sum.spills;
         EXPECT_GT(of_merge, 0);
         EXPECT_LE(of_merge, ColumnSum::words);
       }
@@ -263,8 +258,8 @@ TEST_F(SumWindow, SettlesCarries) {
     expected.add(expected);
     expected.normalize();
   }
-  EXPECT_EQ(limbs_of(columns.total()), limbs_of(expected));
-  EXPECT_GT(columns.spills, 0);
+  EXPECT_EQ(limbs_of(columns.sum.total()), limbs_of(expected));
+  EXPECT_GT(columns.sum.spills, 0);
 }
 
 TEST_F(SumWindow, IsAnIntegerToo) {
