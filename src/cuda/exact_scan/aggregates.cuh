@@ -27,9 +27,11 @@ struct alignas(16) AggregateWord {
   std::uint32_t epoch;
 };
 
-/// A header has the window's top above these flags: NonFiniteFlag; whether slices 3 and 4 are not
-/// zero; whether the aggregate is at full width.
+/// A header has the window's top above these flags: NonFiniteFlag; remainder_flag; whether slices 3
+/// and 4 are not zero; whether the aggregate is at full width; whether the block has published
+/// remainders, of this tile or of one before.
 inline constexpr std::uint32_t lower_slices_flag = 16;
+inline constexpr std::uint32_t any_remainder_flag = 64;
 inline constexpr int header_shift = 8;
 inline constexpr int header_bias = 2048;
 inline constexpr std::uint32_t header_window_mask = ~0u << header_shift;
@@ -95,6 +97,25 @@ static_assert(LaneAggregates::count << (slice_bits - 32) <= 1 << 16);
 
 inline constexpr std::uint32_t max_blocks = LaneAggregates::count * warp::lanes / 2;
 
+/// The tiles that a look-back covers: those between the block's tile of the round before, included,
+/// and its tile of this round; one of each block. In round 0 those of the blocks below.
+struct LookbackSpan {
+  std::uint32_t round;
+  std::uint32_t blocks;
+
+  /// Returns the block of the lane's word i.
+  __device__ static std::uint32_t block_of(int i) {
+    return static_cast<std::uint32_t>(i * warp::lanes + warp::lane()) / 2;
+  }
+  __device__ static bool has_lead_word() { return warp::lane() % 2 == 0; }
+  __device__ std::uint32_t round_of(std::uint32_t block) const {
+    return block < blockIdx.x ? round : round - 1;
+  }
+  __device__ bool contains(std::uint32_t block) const {
+    return block < blocks && (round > 0 || block < blockIdx.x);
+  }
+};
+
 /// The aggregates at full width that are read at the same time: more do not fit in registers.
 inline constexpr int full_width_at_once = 6;
 
@@ -103,6 +124,8 @@ struct ExactAggregateRing {
   AggregateWord* words;             ///< ring_rounds * blocks * 2: lead and upper
   AggregateWord* lower_words;       ///< ring_rounds * blocks
   AggregateWord* full_width_words;  ///< ring_rounds * blocks * WarpSuperaccumulator::lanes
+  /// As many: the remainders of each block's tiles so far.
+  AggregateWord* remainder_words;
   std::uint32_t blocks;
   std::uint32_t first_epoch;
 
@@ -130,22 +153,21 @@ struct ExactAggregateRing {
     store_whole(lower_words + place(round, block), record.lower);
   }
 
-  /// Publishes a number of full width. Called by a whole warp.
-  __device__ void publish(std::uint32_t round, std::uint32_t block,
+  /// Publishes a number of full width among `among`. Called by a whole warp.
+  __device__ void publish(AggregateWord* among, std::uint32_t round, std::uint32_t block,
                           const WarpSuperaccumulator& number) const {
     if (warp::lane() >= WarpSuperaccumulator::lanes) return;
     AggregateWord word{{}, epoch(round)};
 #pragma unroll
     for (int k = 0; k < WarpSuperaccumulator::per_lane; ++k)
       word.part[k] = static_cast<std::uint32_t>(number.digit[k]);
-    store_whole(full_width_word(round, block), word);
+    store_whole(lane_word(among, round, block), word);
   }
 
-  /// Waits for the aggregates at full width of the blocks from `first` on whose bits are set in
-  /// `blocks`, and adds them; round_of(block) is the round of a block's tile. By a whole warp.
-  template <class RoundOf>
-  __device__ void add_full_width(std::uint32_t first, std::uint32_t blocks, RoundOf round_of,
-                                 WarpSuperaccumulator& to) const {
+  /// Waits for the numbers of full width, `among` words, of a span's blocks from `first` on whose
+  /// bits are set in `blocks`, and adds them. By a whole warp.
+  __device__ void add_full_width(AggregateWord* among, std::uint32_t first, std::uint32_t blocks,
+                                 const LookbackSpan& span, WarpSuperaccumulator& to) const {
     if (warp::lane() >= WarpSuperaccumulator::lanes) blocks = 0;
 #pragma unroll 1
     for (; blocks != 0; first += full_width_at_once, blocks >>= full_width_at_once) {
@@ -156,11 +178,11 @@ struct ExactAggregateRing {
         for (int i = 0; i < full_width_at_once; ++i) {
           const std::uint32_t block = first + static_cast<std::uint32_t>(i);
           if ((missing >> i & 1) != 0)
-            word[i] = load_whole(full_width_word(round_of(block), block));
+            word[i] = load_whole(lane_word(among, span.round_of(block), block));
         }
 #pragma unroll
         for (int i = 0; i < full_width_at_once; ++i)
-          if (word[i].epoch == epoch(round_of(first + static_cast<std::uint32_t>(i))))
+          if (word[i].epoch == epoch(span.round_of(first + static_cast<std::uint32_t>(i))))
             missing &= ~(1u << i);
       }
 #pragma unroll
@@ -171,9 +193,26 @@ struct ExactAggregateRing {
     __syncwarp();
   }
 
+  /// Returns the remainders of a span's tiles and of all before. By a whole warp.
+  __device__ __noinline__ WarpSuperaccumulator remainders(LookbackSpan span) const {
+    WarpSuperaccumulator sum{};
+#pragma unroll 1
+    for (std::uint32_t first = 0; first < span.blocks; first += warp::lanes) {
+      const std::uint32_t block = first + static_cast<std::uint32_t>(warp::lane());
+      AggregateWord lead{};
+      while (span.contains(block) && lead.epoch != epoch(span.round_of(block)))
+        lead = load_whole(words + 2 * place(span.round_of(block), block));
+      const std::uint32_t having = warp::ballot((lead.part[2] & any_remainder_flag) != 0);
+      if (having != 0) add_full_width(remainder_words, first, having, span, sum);
+    }
+    sum.normalize();
+    return sum;
+  }
+
  private:
-  __device__ AggregateWord* full_width_word(std::uint32_t round, std::uint32_t block) const {
-    return full_width_words + place(round, block) * WarpSuperaccumulator::lanes + warp::lane();
+  __device__ AggregateWord* lane_word(AggregateWord* among, std::uint32_t round,
+                                      std::uint32_t block) const {
+    return among + place(round, block) * WarpSuperaccumulator::lanes + warp::lane();
   }
 };
 

@@ -133,6 +133,7 @@ __device__ __forceinline__ void scan_tiles_of_block(const ExactScanParameters& s
   BlockMemoryOf<Layout>& shared = BlockMemoryOf<Layout>::own();
   if (threadIdx.x == 0) {
     shared.rounds = rounds_of(scan.array.tiles);
+    shared.ring = scan.ring;
     shared.rounds_published = 0;
     shared.rounds_resolved = 0;
     shared.windows_chosen = window_lead;
@@ -196,7 +197,9 @@ struct Workspace {
   Workspace(Scratch& scratch, std::uint32_t blocks)
       : ring{scratch.take<AggregateWord>(2 * ExactAggregateRing::word_count(blocks)),
              scratch.take<AggregateWord>(ExactAggregateRing::word_count(blocks)),
-             scratch.take<AggregateWord>(ExactAggregateRing::full_width_word_count(blocks)), blocks,
+             scratch.take<AggregateWord>(ExactAggregateRing::full_width_word_count(blocks)),
+             scratch.take<AggregateWord>(ExactAggregateRing::full_width_word_count(blocks)),
+             blocks,
              0},
         full_width_sums(
             scratch.take<std::uint32_t>(std::uint64_t{blocks} * block_full_width_digits)) {}

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "core/numeric/fixed_point.hpp"
 #include "cuda/exact_scan/element.cuh"
 #include "cuda/exact_scan/layout.cuh"
 #include "cuda/exact_scan/rounding.cuh"
@@ -19,53 +20,26 @@
 /// Sums by integers, without FP64 arithmetic.
 namespace warpfold::cuda::kernels::integers {
 
-/// Stores the sum of the slot's elements, all finite, at full width: adds them by narrow sums until
-/// nothing is left.
-template <class In, class Out>
-__device__ void sum_at_full_width(std::uint32_t round) {
-  using Layout = SegmentLayout<In, Out>;
-  using Parts = ElementParts<In>;
-  using Narrow = NarrowSum<In>;
-  BlockMemoryOf<Layout>& shared = BlockMemoryOf<Layout>::own();
-  auto& memory = shared.segment[warp::index()];
-  typename Layout::InBits value[Layout::lane_elements];
-  load_lane<Layout>(memory.slot[round % slot_rounds], value,
-                    [](typename Layout::InBits bits) { return bits; });
-  WarpSuperaccumulator sum{};
-  while (true) {
-    int own = 0;
-#pragma unroll
-    for (const auto each : value)
-      if (const Parts parts(each); parts.any_bit() != 0) own = max(own, max(parts.field(), 1));
-    const int greatest = static_cast<int>(warp::maximum(static_cast<std::uint32_t>(own)));
-    if (greatest == 0) break;
-    const int first = max(greatest - Narrow::orders + 1, 1);
-    Narrow narrow(first);
-#pragma unroll
-    for (auto& each : value) {
-      narrow.template add<true>(each);
-      if (max(Parts(each).field(), 1) >= first) each = 0;
-    }
-    narrow.carry();
-    sum.add(warp::reduce_xor(narrow.low, warp::Plus{}), Narrow::unit(first));
-    sum.add(warp::reduce_xor(narrow.high, warp::Plus{}), Narrow::unit(first) + 32);
-  }
-  sum.normalize();
-  sum.store(shared.full_width_sum(round, warp::index()));
-  __syncwarp();
+/// Returns a placed element's bits below 2^unit.
+__device__ inline ScaledInteger bits_below(double placed, int unit) {
+  ScaledInteger number = scaled_integer(placed);
+  const int bits = unit - number.exponent;
+  if (bits < 64) number.magnitude &= bits > 0 ? (std::uint64_t{1} << bits) - 1 : 0;
+  return number;
 }
 
-/// Sums the slot's elements where the window does not hold them. Units of lanes stay where they
-/// hold them.
+/// Sums the slot's elements where the window, if it holds the `upper` parts, does not hold all.
 template <class In, class Out>
-__device__ __noinline__ void sum_segment_at_full_width(std::uint32_t round, bool finite,
-                                                       bool lanes_hold) {
+__device__ __noinline__ void sum_out_of_window(std::uint32_t round, bool finite, bool upper) {
   using Layout = SegmentLayout<In, Out>;
-  SegmentAggregate& aggregate =
-      BlockMemoryOf<Layout>::own().segment[warp::index()].aggregate_of(round);
-  store_out_of_window<In, Out>(aggregate, round, finite,
-                               [&] { sum_at_full_width<In, Out>(round); });
-  if (warp::lane() == 0 && !(finite && lanes_hold)) aggregate.lane_unit = no_unit;
+  const int top = BlockMemoryOf<Layout>::own().window_top[round % window_rounds];
+  const int unit = slice_unit(top, window_slices - 1) - Layout::Placed::shift;
+  store_out_of_window<In, Out>(round, finite, upper, [&] {
+    return sum_of_parts<In, Out>(round, Layout::Placed::shift, [&](typename Layout::InBits bits) {
+      const double placed = Layout::Placed::of(bits);
+      return upper ? bits_below(placed, unit) : scaled_integer(placed);
+    });
+  });
 }
 
 /// Sums the slot's elements in all slices of the window of `top`; tells whether it holds them. Sets
@@ -93,6 +67,7 @@ __device__ __noinline__ bool sum_in_window(std::uint32_t round, int top, std::ui
     digit = static_cast<std::uint32_t>(carry);
     carry >>= 32;
   }
+  __syncwarp();
   if (warp::lane() == 0) memory.aggregate_of(round).sum = slices_of(number);
   return !warp::any(left);
 }
@@ -128,14 +103,16 @@ class SegmentSummer {
       }
       narrow_fails_ = summed ? 0 : narrow_fails_ + 1;
     }
-    if (!summed && (wide_fails_ < 2 || round % 32 == 0)) {
-      unit = top - wide_bits;
-      summed = sum_widely(round, top, unit, greatest);
-      wide_fails_ = summed ? 0 : wide_fails_ + 1;
-    }
+    bool cut = false;
     if (!summed) {
       unit = no_unit;
-      summed = sum_in_window<In, Out>(round, top, greatest);
+      if (wide_fails_ < 2 || round % 32 == 0) {
+        const bool fits = sum_widely(round, top, top - wide_bits, greatest, cut);
+        wide_fails_ = fits ? 0 : wide_fails_ + 1;
+        if (fits) unit = top - wide_bits;
+        summed = fits && !cut;
+      }
+      if (!summed) summed = sum_in_window<In, Out>(round, top, greatest);
     }
     exponent_ = Summed::exponent_above(greatest);
     const bool finite = greatest < Placed::non_finite_word;
@@ -143,10 +120,11 @@ class SegmentSummer {
       SegmentAggregate& aggregate = memory_.aggregate_of(round);
       aggregate.exponent = exponent_;
       aggregate.flags = 0;
-      aggregate.lane_unit = unit;
+      aggregate.lane_unit = finite ? unit : no_unit;
+      aggregate.lanes_are_cut = cut;
     }
-    if (!summed || !finite || exponent_ > top - Layout::headroom)
-      sum_segment_at_full_width<In, Out>(round, finite, summed);
+    const bool upper = finite && exponent_ <= top - Layout::headroom;
+    if (!summed || !upper) sum_out_of_window<In, Out>(round, finite, upper);
   }
 
  private:
@@ -211,14 +189,15 @@ class SegmentSummer {
     return true;
   }
 
-  /// Sums widely; tells whether that holds the elements.
-  __device__ bool sum_widely(std::uint32_t round, int top, int unit, std::uint32_t& greatest) {
+  /// Sums widely; tells whether that holds the upper parts of elements. Sets `cut` to whether it
+  /// drops lower ones.
+  __device__ bool sum_widely(std::uint32_t round, int top, int unit, std::uint32_t& greatest,
+                             bool& cut) {
     WideSum<In> sum(unit);
     for_each_element(round, [&](InBits element) { sum.add(element); });
     greatest = Parts::placed_word(warp::maximum(sum.greatest));
-    if (warp::any(sum.left != 0) ||
-        Summed::exponent_above(greatest) > unit + 127 - Layout::segment_bits)
-      return false;
+    cut = warp::any(sum.left != 0);
+    if (Summed::exponent_above(greatest) > unit + 127 - Layout::segment_bits) return false;
     const int128 through = warp::inclusive_scan(sum.sum, warp::Plus{});
     store(round, top, unit, through - sum.sum, through);
     return true;
@@ -228,7 +207,7 @@ class SegmentSummer {
   SegmentMemory<Layout::vectors>& memory_;
   int exponent_ = 0;      ///< above the last segment's elements
   int narrow_fails_ = 0;  ///< segments in a row that took no narrow sum
-  int wide_fails_ = 0;    ///< segments in a row that took neither
+  int wide_fails_ = 0;    ///< segments in a row whose upper parts took no wide one either
 };
 
 }  // namespace warpfold::cuda::kernels::integers

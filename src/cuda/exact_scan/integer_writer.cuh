@@ -36,7 +36,7 @@ class SegmentWriter {
     bool written = false;
     bool overwritten = false;
     // If prefixes were uncertain, the next ones mostly are, too.
-    if (!tile_prefix.segment[warp::index()].needs_slow_path &&
+    if (tile_prefix.segment[warp::index()].error != slow_path &&
         (uncertain_ < 4 || uncertain_ % 32 == 0))
       written = array_.exclusive ? write_aligned<true>(round, tile_prefix, overwritten)
                                  : write_aligned<false>(round, tile_prefix, overwritten);
@@ -89,8 +89,12 @@ class SegmentWriter {
     const int fraction_bits = rounding.fraction_bits();
     const int unit = exponent - fraction_bits - 32;
     const int below = unit - aggregate.lane_unit;
+    // Lanes and the window lack less than a unit each.
+    const bool resolved =
+        below >= (aggregate.lanes_are_cut ? Layout::segment_bits : -64) &&
+        ((tile_prefix.lacking & remainder_flag) == 0 || unit >= slice_unit(tile_prefix.top, 1));
     if (aggregate.lane_unit == no_unit || zeros > 50 || aggregate.exponent > exponent - 3 ||
-        below < -64 || exponent <= -rounding.bias() || exponent >= rounding.bias() - 1)
+        !resolved || exponent <= -rounding.bias() || exponent >= rounding.bias() - 1)
       return false;
     int128 lanes_below = memory_.lane_units[slot][warp::lane()];
     if (negative != 0) lanes_below = -lanes_below;

@@ -190,7 +190,8 @@ __device__ __noinline__ bool write_segment_exactly(const ScannedArray& array, st
   const SegmentAggregate& aggregate = memory.aggregate_of(round);
   const std::uint32_t flags = tile_prefix.segment[warp::index()].flags;
   const int lane_unit = aggregate.lane_unit;
-  if (tries_units && lane_unit >= least_unit && (flags & any_non_finite) == 0 &&
+  if (tries_units && lane_unit >= least_unit && !aggregate.lanes_are_cut &&
+      (flags & any_non_finite) == 0 &&
       aggregate.exponent <= lane_unit + 126 - Layout::segment_bits) {
     int128 units;
     bool more;
@@ -202,8 +203,8 @@ __device__ __noinline__ bool write_segment_exactly(const ScannedArray& array, st
   if (((flags | aggregate.flags) & ~lower_slices_flag) == 0 &&
       aggregate.exponent <= tile_prefix.top - Layout::headroom) {
     WindowSum before = tile_prefix.segment[warp::index()].sum;
-    bool more = tile_prefix.has_rest;
-    if (tile_prefix.reopened) {
+    bool more = tile_prefix.lacking != 0;
+    if (tile_prefix.reopened || (tile_prefix.lacking & remainder_flag) != 0) {
       WarpSuperaccumulator rest = prefix_of_segment(shared, round);
       before = rest.take(tile_prefix.top, memory.scratch_digits);
       more = rest.any();

@@ -34,6 +34,7 @@ class LaneSlices {
     const double lead = SummedFloat<In>::added(biased[0], placed);
     double rest = SummedFloat<In>::rest(placed, lead - biased[0]);
     biased[0] = lead;
+    see(0, rest);
 #pragma unroll
     for (int i = 1; i < Count; ++i) {
       const double sum = biased[i] + rest;
@@ -59,11 +60,9 @@ class LaneSlices {
     double high = part[0];
     double below = part[Count - 1];
     if constexpr (Count == 3) {
-      // The rest of the upper two is far below their sum, or zero.
-      below += half;
+      // The sum of the upper two is exact where the first is less. What it drops is far below it.
       high += part[1];
-      const double second = high - part[0];
-      below = sum_to_odd((part[0] - (high - second)) + (part[1] - second), below);
+      below = sum_to_odd(part[1] - (high - part[0]), below + half);
     } else {
       // After this, no part exceeds half a unit of the one above.
 #pragma unroll

@@ -34,6 +34,11 @@ class TilePublisher {
     add_lanes_below(through, 0, 2);
     const std::uint32_t below_flags =
         (flags & any_non_finite) != 0 ? flags_below(own.flags) : std::uint32_t{0};
+    if ((flags & remainder_flag) != 0 && (flags & full_width_flag) == 0) {
+      add_full_width_sums(remainders_, shared_, round, segment_warps());
+      remainders_.normalize();
+    }
+    if (published_ != 0) ring_.publish(ring_.remainder_words, round, blockIdx.x, remainders_);
     const int exponent = warp::reduce_xor(own.exponent, warp::Maximum{});
     TilePrefix& tile_prefix = shared_.tile_prefix[round % slot_rounds];
     if (warp::lane() < segment_warps()) {
@@ -42,18 +47,18 @@ class TilePublisher {
       for (int i = 0; i < window_slices; ++i)
         segment.sum.slice[i] = through.slice[i] - own.sum.slice[i];
       segment.flags = below_flags;
-      segment.needs_slow_path = (below_flags | own.flags) != 0;
+      segment.error = (below_flags | (own.flags & ~remainder_flag)) != 0 ? slow_path : 0;
     }
     if (warp::lane() == 0) {
       tile_prefix.exponent = exponent;
       tile_prefix.round_exponent = round_exponent;
-      tile_prefix.full_width = (flags & full_width_flag) != 0;
+      tile_prefix.flags = flags & (full_width_flag | remainder_flag);
     }
   }
 
  private:
   /// In addition to a header's flags: whether a segment has more than two slices.
-  static constexpr std::uint32_t third_slice_flag = 64;
+  static constexpr std::uint32_t third_slice_flag = 128;
 
   /// `units` are each lane's own in the first two slices, inclusive sums of lanes in those below.
   /// Returns TilePrefix::round_exponent.
@@ -65,17 +70,18 @@ class TilePublisher {
       sum.slice[i] = i < 2 ? warp_sum_of_signed(units.slice[i])
                            : warp::shuffle(units.slice[i], warp::lanes - 1);
     sum.normalize();
-    std::uint32_t kept = any_non_finite | lower_slices_flag;
+    std::uint32_t kept = any_non_finite | lower_slices_flag | remainder_flag;
     if ((flags & full_width_flag) != 0) {
       WarpSuperaccumulator digits = sum_of_segments(shared_, round, segment_warps());
       digits.normalize();
-      ring_.publish(round, blockIdx.x, digits);
+      ring_.publish(ring_.full_width_words, round, blockIdx.x, digits);
       kept = any_non_finite | full_width_flag;
     }
+    if ((flags & kept & remainder_flag) != 0) published_ = any_remainder_flag;
     if (warp::lane() == 0)
       ring_.publish(round, blockIdx.x,
                     TileAggregate(sum, header_of(shared_.window_top[round % window_rounds]) |
-                                           (flags & kept)));
+                                           (flags & kept) | published_));
     return sum.exponent(shared_.window_top[round % window_rounds]) + 64 - leading_zeros(gridDim.x);
   }
 
@@ -88,6 +94,8 @@ class TilePublisher {
 
   const ExactAggregateRing ring_;
   BlockMemoryOf<Size>& shared_;
+  WarpSuperaccumulator remainders_{};  ///< the sum over the block's tiles so far
+  std::uint32_t published_ = 0;        ///< any_remainder_flag, if it has published them
 };
 
 }  // namespace warpfold::cuda::kernels

@@ -18,27 +18,17 @@ struct RunningPrefix {
   bool has_rest;
   WindowSum sum;
   std::int32_t top;
-  std::uint32_t flags;  ///< NonFiniteFlag
+  std::uint32_t flags;  ///< NonFiniteFlag; remainder_flag: it lacks all but TakenRemainders
+
+  __device__ bool lacks_remainders() const { return (flags & remainder_flag) != 0; }
 };
 
-/// The tiles that a look-back covers: those between the block's tile of the round before, included,
-/// and its tile of this round; one of each block. In round 0 those of the blocks below.
-struct LookbackSpan {
-  std::uint32_t round;
-  std::uint32_t blocks;
-
-  /// Returns the block of the lane's word i.
-  __device__ static std::uint32_t block_of(int i) {
-    return static_cast<std::uint32_t>(i * warp::lanes + warp::lane()) / 2;
-  }
-  __device__ static bool has_lead_word() { return warp::lane() % 2 == 0; }
-  __device__ std::uint32_t round_of(std::uint32_t block) const {
-    return block < blockIdx.x ? round : round - 1;
-  }
-  __device__ bool contains(std::uint32_t block) const {
-    return block < blocks && (round > 0 || block < blockIdx.x);
-  }
-};
+/// Windows so far below another still have units, of slice 1, that are more than all remainders of
+/// the other.
+inline constexpr int remainder_reach = 80;
+/// The prefix takes remainders after so many rounds without further ones: prefixes that lack none
+/// are written faster.
+inline constexpr std::uint32_t remainder_patience = 16;
 
 /// Waits for slices 3 and 4 of the span's aggregates; adds each lane's share. By a whole warp.
 __device__ __noinline__ inline WordSums sum_lower_aggregate_words(const ExactAggregateRing& ring,
@@ -131,10 +121,9 @@ __device__ inline void add_of_any_windows(WarpSuperaccumulator& sum, const Exact
 #pragma unroll 1
   for (int i = 0; i < LaneAggregates::count; ++i) {
     const std::uint32_t having = warp::ballot((full_width >> i & 1) != 0);
-    const auto round_of = [&span](std::uint32_t block) { return span.round_of(block); };
     if (having != 0)
-      ring.add_full_width(warp::shuffle(span.block_of(i), 0), every_other_bit(having), round_of,
-                          sum);
+      ring.add_full_width(ring.full_width_words, warp::shuffle(span.block_of(i), 0),
+                          every_other_bit(having), span, sum);
   }
   while (warp::any(left != 0)) {
     std::uint32_t some = 0;
@@ -158,6 +147,20 @@ __device__ inline void add_of_any_windows(WarpSuperaccumulator& sum, const Exact
     }
     sum.add(sum_of_words(upper, below, true), top_of(window));
   }
+}
+
+/// Adds the remainders that the prefix lacks to its `rest`. By a whole warp.
+template <class Size>
+__device__ void take_remainders(RunningPrefix& prefix, const ExactAggregateRing& ring,
+                                const LookbackSpan& span) {
+  BlockMemoryOf<Size>& shared = BlockMemoryOf<Size>::own();
+  const WarpSuperaccumulator remainders = ring.remainders(span);
+  prefix.rest.add(remainders);
+  prefix.rest.subtract(shared.remainders.digit);
+  prefix.rest.normalize();
+  remainders.store(shared.remainders.digit);
+  __syncwarp();
+  prefix.flags &= ~remainder_flag;
 }
 
 /// Moves a normalized prefix from `rest` to the window of `top`, or to a higher one where it does
@@ -186,8 +189,37 @@ __device__ __noinline__ bool resolve_slow_path(RunningPrefix& prefix,
   prefix.rest.add(prefix.sum, prefix.top);
   add_of_any_windows(prefix.rest, ring, read, span);
   prefix.rest.normalize();
-  return open_window<Size>(prefix, shared.window_top[span.round % window_rounds],
-                           tile_prefix.exponent, tile_prefix.full_width, shared.scratch_digits);
+  const int top = shared.window_top[span.round % window_rounds];
+  if (prefix.lacks_remainders() && top + remainder_reach < shared.remainders.top)
+    take_remainders<Size>(prefix, ring, span);
+  if (!prefix.lacks_remainders() && warp::lane() == 0) shared.remainders.top = top;
+  __syncwarp();
+  prefix.flags |= tile_prefix.flags & remainder_flag;
+  return open_window<Size>(prefix, top, tile_prefix.exponent,
+                           (tile_prefix.flags & full_width_flag) != 0, shared.scratch_digits);
+}
+
+/// Counts a round by whether it has remainders, of which the highest window has `top`; takes those
+/// that are no longer joined by others. By a whole warp.
+template <class Size>
+__device__ __noinline__ void follow_remainders(RunningPrefix& prefix,
+                                               const ExactAggregateRing& ring, LookbackSpan span,
+                                               bool has_some, int top) {
+  BlockMemoryOf<Size>& shared = BlockMemoryOf<Size>::own();
+  TakenRemainders& remainders = shared.remainders;
+  const std::uint32_t idle_rounds = has_some ? 0 : remainders.idle_rounds + 1;
+  const int highest = prefix.lacks_remainders() ? max(remainders.top, top) : top;
+  __syncwarp();
+  if (warp::lane() == 0) {
+    remainders.idle_rounds = idle_rounds;
+    if (has_some) remainders.top = highest;
+  }
+  __syncwarp();
+  if (has_some) prefix.flags |= remainder_flag;
+  if (idle_rounds < remainder_patience) return;
+  prefix.rest.add(prefix.sum, prefix.top);
+  take_remainders<Size>(prefix, ring, span);
+  prefix.sum = prefix.rest.take(prefix.top, shared.scratch_digits);
 }
 
 /// The resolver: finds the exclusive prefixes of a block's tiles by looking back, and chooses their
@@ -197,10 +229,11 @@ class TileResolver {
  public:
   __device__ TileResolver(const ExactAggregateRing& ring, const ExactCarry& carry)
       : ring_(ring), shared_(BlockMemoryOf<Size>::own()) {
-    prefix_.rest = WarpSuperaccumulator{};
     prefix_.rest.add(carry.digit);
     prefix_.has_rest = prefix_.rest.any();
     prefix_.flags = carry.flags;
+    WarpSuperaccumulator{}.store(shared_.remainders.digit);
+    __syncwarp();
     prefix_.top = prefix_.has_rest ? prefix_.rest.exponent() : no_exponent;
   }
 
@@ -257,9 +290,8 @@ class TileResolver {
     const LookbackSpan span{round, ring_.blocks};
     // The aggregates' flags; full_width_flag also where windows differ.
     std::uint32_t flags =
-        shared_.window_top[round % window_rounds] == prefix_.top && !tile_prefix.full_width
-            ? 0
-            : full_width_flag;
+        tile_prefix.flags |
+        (shared_.window_top[round % window_rounds] == prefix_.top ? 0 : full_width_flag);
     if (span.has_lead_word()) {
 #pragma unroll
       for (int i = 0; i < LaneAggregates::count; ++i) {
@@ -272,16 +304,20 @@ class TileResolver {
     flags = warp::combined_bits(flags);
     prefix_.flags |= flags & any_non_finite;
     bool reopened = false;
+    // Copies: an object passed by reference to a call lies in local memory everywhere.
+    if (((flags | prefix_.flags) & remainder_flag) != 0) {
+      RunningPrefix prefix = prefix_;
+      const ExactAggregateRing ring = ring_;
+      follow_remainders<Size>(prefix, ring, span, (flags & remainder_flag) != 0, highest_top(read));
+      prefix_ = prefix;
+      prefix_.has_rest = prefix.rest.any();
+    }
     if ((flags & full_width_flag) != 0 || !add(span, read, (flags & lower_slices_flag) != 0)) {
-      // Copies: an object passed by reference to a call lies in local memory everywhere.
       RunningPrefix prefix = prefix_;
       const ExactAggregateRing ring = ring_;
       const LaneAggregates all = read;
-      std::uint32_t highest = 0;
-      if (span.has_lead_word())
-        for (const AggregateWord& word : read.word) highest = max(highest, word.part[2]);
       // The first tiles' windows are higher than those needed later.
-      if (round > 2 * window_lead) others_top_ = max(others_top_, top_of(warp::maximum(highest)));
+      if (round > 2 * window_lead) others_top_ = max(others_top_, highest_top(read));
       reopened = resolve_slow_path<Size>(prefix, ring, all, span);
       prefix_ = prefix;
       prefix_.has_rest = prefix.rest.any();
@@ -298,13 +334,22 @@ class TileResolver {
         top_of_at_least(max(max(prefix_.sum.exponent(prefix_.top), tile_prefix.round_exponent) + 3,
                             tile_prefix.exponent + Size::headroom + 2));
     const auto unless_too_high = [&](int top) { return top > needed + too_high ? needed : top; };
-    const int own = tile_prefix.full_width ? needed : unless_too_high(top_);
+    const int own = (tile_prefix.flags & full_width_flag) != 0 ? needed : unless_too_high(top_);
     top_ = max(needed, max(own, unless_too_high(others_top_)));
     others_top_ = least_top;
     if (warp::lane() == 0) shared_.window_top[round % window_rounds] = top_;
   }
 
  private:
+  /// Returns the top of the highest window of the aggregates.
+  __device__ static int highest_top(const LaneAggregates& read) {
+    std::uint32_t highest = 0;
+    if (LookbackSpan::has_lead_word())
+#pragma unroll
+      for (const AggregateWord& word : read.word) highest = max(highest, word.part[2]);
+    return top_of(warp::maximum(highest));
+  }
+
   /// Adds aggregates of the prefix's window, unless the sum does not fit it; tells whether it did.
   __device__ bool add(const LookbackSpan& span, const LaneAggregates& read, bool more_slices) {
     WordSums own{};
@@ -333,21 +378,33 @@ class TileResolver {
         units.normalize();
       }
       segment.sum = units;
-      segment.flags |= prefix_.flags;
-      segment.needs_slow_path = segment.needs_slow_path || reopened || prefix_.flags != 0;
+      segment.flags |= prefix_.flags & any_non_finite;
+      if (reopened || (prefix_.flags & any_non_finite) != 0)
+        segment.error = slow_path;
+      else if (prefix_.lacks_remainders() && segment.error != slow_path)
+        segment.error = 2;
     }
-    if (prefix_.has_rest) prefix_.rest.store(tile_prefix.rest);
+    const std::uint32_t lacking =
+        (prefix_.has_rest ? rest_flag : 0) | (prefix_.flags & remainder_flag);
+    if (lacking != 0) {
+      WarpSuperaccumulator rest = prefix_.rest;
+      if (prefix_.lacks_remainders()) {
+        rest.subtract(shared_.remainders.digit);
+        rest.normalize();
+      }
+      rest.store(tile_prefix.rest);
+    }
     if (warp::lane() == 0) {
       tile_prefix.top = prefix_.top;
       tile_prefix.reopened = reopened;
-      tile_prefix.has_rest = prefix_.has_rest;
+      tile_prefix.lacking = lacking;
     }
     __syncwarp();
   }
 
   const ExactAggregateRing ring_;
   BlockMemoryOf<Size>& shared_;
-  RunningPrefix prefix_;
+  RunningPrefix prefix_{};
   int top_ = least_top;         ///< top of the window chosen last
   int others_top_ = least_top;  ///< the highest of other blocks
 };

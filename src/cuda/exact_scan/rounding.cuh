@@ -15,6 +15,15 @@
 /// Rounding of prefixes to output elements, and counting of non-finite elements.
 namespace warpfold::cuda::kernels {
 
+/// Returns the lower word, of which the compiler makes no part of a longer word.
+__device__ inline std::uint32_t low_word(double value) {
+#ifdef __CUDA_ARCH__
+  return static_cast<std::uint32_t>(__double2loint(value));
+#else
+  return static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(value));
+#endif
+}
+
 /// Returns a + b rounded to odd: if the sum is not a double, the neighbour whose last bit is set.
 /// Rounding that to at least two bits fewer, or adding it to a number that is large enough, gives
 /// what the sum itself would. (S. Boldo, G. Melquiond, Emulation of a FMA and correctly rounded
@@ -22,7 +31,7 @@ namespace warpfold::cuda::kernels {
 __device__ inline double sum_to_odd(double a, double b) {
   const double below = __dadd_rd(a, b);
   const double above = __dadd_ru(a, b);
-  return (std::bit_cast<std::uint64_t>(below) & 1) != 0 ? below : above;
+  return (low_word(below) & 1) != 0 ? below : above;
 }
 
 /// Clears the last bits of a number, those of `mask`; sets the one before them where any was set.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda/exact_scan/aggregates.cuh"
 #include "cuda/exact_scan/layout.cuh"
 #include "cuda/exact_scan/slot.cuh"
 #include "cuda/exact_scan/superaccumulator.cuh"
@@ -33,10 +34,13 @@ inline constexpr std::uint32_t block_full_width_digits =
 
 /// Aggregate of a segment, by the summer.
 struct SegmentAggregate {
-  WindowSum sum;              ///< 0 where it is at full width
-  std::int32_t slices;        ///< that its elements take, or more than there are; set by doubles
+  WindowSum sum;          ///< 0 where it is at full width
+  union {                 // by doubles, by integers
+    std::int32_t slices;  ///< that its elements take, or more than there are
+    bool lanes_are_cut;   ///< whether lane_units lack what elements have below its unit
+  };
   std::int32_t exponent;      ///< the elements are below 2^exponent
-  std::uint32_t flags;        ///< NonFiniteFlag, or full_width_flag
+  std::uint32_t flags;        ///< NonFiniteFlag, full_width_flag, or remainder_flag
   union {                     // by doubles, by integers
     std::uint32_t scaled_by;  ///< its elements in the slot are times 2^-scaled_by
     std::int32_t lane_unit;   ///< exponent of the unit of lane_units, or no_unit
@@ -57,7 +61,10 @@ struct alignas(1024) SegmentMemory {
   };
   std::int64_t lane_third_slice[slot_rounds][warp::lanes];  ///< units, if doubles summed it
   SegmentAggregate aggregate[segment_rounds];
-  std::uint32_t scratch_digits[full_width_digits];
+  union {
+    std::uint32_t scratch_digits[full_width_digits];
+    std::int32_t half_digits[2 * full_width_digits];
+  };
 
   __device__ SegmentAggregate& aggregate_of(std::uint32_t round) {
     return aggregate[round % segment_rounds];
@@ -67,9 +74,17 @@ struct alignas(1024) SegmentMemory {
 /// Sum of all elements before a segment.
 struct SegmentPrefix {
   WindowSum sum;
-  std::uint32_t flags;   ///< NonFiniteFlag
-  bool needs_slow_path;  ///< whether the window's upper slices cannot give its prefixes
+  std::uint32_t flags;  ///< NonFiniteFlag
+  /// The units of slice 1 by which it may be wrong, as it lacks remainders; slow_path if the
+  /// window's upper slices cannot give its prefixes.
+  std::int32_t error;
 };
+
+inline constexpr std::int32_t slow_path = -1;
+
+/// In addition to remainder_flag: sums lack a rest below the window, in [0, a unit of the last
+/// slice).
+inline constexpr std::uint32_t rest_flag = 1;
 
 /// Sums before each segment of a tile: the resolver's exclusive prefix of the tile plus the
 /// aggregates of the segments below. Until it is resolved, the latter alone.
@@ -77,22 +92,34 @@ struct TilePrefix {
   std::int32_t top;             ///< top of the window of the sums
   std::int32_t exponent;        ///< the tile's elements are below 2^exponent
   std::int32_t round_exponent;  ///< as many such aggregates as blocks are below 2^round_exponent
-  bool full_width;              ///< whether some aggregates of segments are
+  std::uint32_t flags;          ///< full_width_flag, remainder_flag: those that segments have
   /// The sums are in another window than the aggregates: all are the tile's prefix.
   bool reopened;
-  bool has_rest;
-  std::uint32_t rest[full_width_digits];  ///< if has_rest: what the window's slices do not hold
+  /// Flags of parts that the sums lack: rest_flag; remainder_flag, if remainders that blocks have
+  /// published, and those of the tile's segments below.
+  std::uint32_t lacking;
+  /// If they lack any: the rest, less the remainders that they have.
+  std::uint32_t rest[full_width_digits];
   SegmentPrefix segment[max_segment_warps];
+};
+
+/// The resolver's account of remainders.
+struct TakenRemainders {
+  std::uint32_t digit[full_width_digits];  ///< remainders that its prefix has
+  std::int32_t top;                        ///< the highest top of windows that left out others
+  std::uint32_t idle_rounds;               ///< rounds in a row without further ones
 };
 
 /// A thread block's shared memory.
 template <int Vectors>
 struct alignas(1024) BlockMemory {
-  std::uint32_t rounds;            ///< the block's tiles
-  std::uint32_t* full_width_sums;  ///< in device memory: of segments at full width
+  std::uint32_t rounds;  ///< the block's tiles
+  ExactAggregateRing ring;
+  std::uint32_t* full_width_sums;  ///< in device memory: of segments, or their remainders
   std::int32_t window_top[window_rounds];
   TilePrefix tile_prefix[slot_rounds];
   std::uint32_t scratch_digits[full_width_digits];  ///< the resolver's
+  TakenRemainders remainders;                       ///< that the resolver's prefix has
   std::int32_t first_exponent[max_segment_warps];   ///< above the elements of first segments
   std::uint32_t rounds_summed[max_segment_warps];   ///< counted by each segment warp
   std::uint32_t rounds_published;                   ///< counted by the publisher
@@ -119,17 +146,25 @@ struct alignas(1024) BlockMemory {
 template <class Size>
 using BlockMemoryOf = BlockMemory<Size::vectors>;
 
+/// Adds what a tile's first segments have at full width: all, or remainders.
+template <int Vectors>
+__device__ void add_full_width_sums(WarpSuperaccumulator& sum, BlockMemory<Vectors>& shared,
+                                    std::uint32_t round, int segments) {
+  const bool own =
+      warp::lane() < segments && (shared.segment[warp::lane()].aggregate_of(round).flags &
+                                  (full_width_flag | remainder_flag)) != 0;
+  const std::uint32_t having = warp::ballot(own);
+#pragma unroll 1
+  for (int i = 0; i < segments; ++i)
+    if ((having >> i & 1) != 0) sum.add(shared.full_width_sum(round, i));
+}
+
 /// Returns the sum of a tile's first segments.
 template <int Vectors>
 __device__ WarpSuperaccumulator sum_of_segments(BlockMemory<Vectors>& shared, std::uint32_t round,
                                                 int segments) {
   WindowSum sum_in_window{};
-  bool full_width = false;
-  if (warp::lane() < segments) {
-    const SegmentAggregate& aggregate = shared.segment[warp::lane()].aggregate_of(round);
-    sum_in_window = aggregate.sum;
-    full_width = (aggregate.flags & full_width_flag) != 0;
-  }
+  if (warp::lane() < segments) sum_in_window = shared.segment[warp::lane()].aggregate_of(round).sum;
   WarpSuperaccumulator sum{};
 #pragma unroll 1
   for (int i = 0; i < window_slices; ++i) {
@@ -139,10 +174,7 @@ __device__ WarpSuperaccumulator sum_of_segments(BlockMemory<Vectors>& shared, st
     own = warp::reduce_xor(own, warp::Plus{});
     sum.add(own, slice_unit(shared.window_top[round % window_rounds], i));
   }
-  const std::uint32_t at_full_width = warp::ballot(full_width);
-#pragma unroll 1
-  for (int i = 0; i < segments; ++i)
-    if ((at_full_width >> i & 1) != 0) sum.add(shared.full_width_sum(round, i));
+  add_full_width_sums(sum, shared, round, segments);
   return sum;
 }
 

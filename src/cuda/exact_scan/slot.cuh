@@ -79,8 +79,8 @@ __device__ void load_lane(Slot<Layout::vectors>& slot, Value (&value)[Layout::la
   }
 }
 
-/// Replaces the slot's elements by what prefix_after() returns.
-template <class In, class Out, class PrefixAfter>
+/// Replaces the slot's elements by what prefix_after() returns, `AtOnce` vectors at a time.
+template <class In, class Out, int AtOnce = SegmentLayout<In, Out>::in_vectors, class PrefixAfter>
 __device__ void replace_elements(Slot<SegmentLayout<In, Out>::vectors>& slot,
                                  PrefixAfter& prefix_after) {
   using Layout = SegmentLayout<In, Out>;
@@ -88,7 +88,7 @@ __device__ void replace_elements(Slot<SegmentLayout<In, Out>::vectors>& slot,
   constexpr int vectors = Layout::in_vectors;
   if constexpr (sizeof(In) == sizeof(Out)) {
     uint4 next = slot.template blocked<vectors>(0);
-#pragma unroll
+#pragma unroll AtOnce
     for (int j = 0; j < Layout::in_vectors; ++j) {
       const auto elements = std::bit_cast<Elements>(next);
       if (j + 1 < Layout::in_vectors) next = slot.template blocked<vectors>(j + 1);

@@ -12,6 +12,8 @@ namespace warpfold::cuda::kernels {
 inline constexpr int full_width_digits = ExactSum::limbs;
 /// In addition to NonFiniteFlag: the sum is at full width, in the digits of a superaccumulator.
 inline constexpr std::uint32_t full_width_flag = 32;
+/// In addition to NonFiniteFlag: the sum leaves out the remainders of elements.
+inline constexpr std::uint32_t remainder_flag = 8;
 /// The exponent of the least digit's unit.
 inline constexpr int least_unit = -32 * ExactSum::low_limbs;
 
@@ -42,6 +44,17 @@ struct WarpSuperaccumulator {
       if (has(k)) digit[k] += digits[place(k)];
   }
 
+  __device__ void add(const WarpSuperaccumulator& other) {
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) digit[k] += other.digit[k];
+  }
+
+  __device__ void subtract(const std::uint32_t* digits) {
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k)
+      if (has(k)) digit[k] += std::uint64_t{~digits[place(k)]} + (place(k) == 0 ? 1 : 0);
+  }
+
   /// Adds units * 2^exponent, the same in all lanes.
   __device__ void add(std::int64_t units, int exponent) {
     if (units == 0) return;
@@ -52,6 +65,20 @@ struct WarpSuperaccumulator {
   __device__ void add(const WindowSum& units, int top) {
 #pragma unroll
     for (int i = 0; i < window_slices; ++i) add(units.slice[i], slice_unit(top, i));
+  }
+
+  /// Sets it to a number of signed digits of 16 bits, of magnitudes below 2^31 each.
+  __device__ void set(const std::int32_t* half_digits) {
+    // The digits are made positive by what is then taken from the next ones.
+    constexpr std::int64_t lent = std::int64_t{1} << 48;
+#pragma unroll
+    for (int k = 0; k < per_lane; ++k) {
+      const std::int32_t* const halves = half_digits + 2 * place(k);
+      digit[k] = has(k) ? static_cast<std::uint64_t>(halves[0] + (std::int64_t{halves[1]} << 16) +
+                                                     lent - (place(k) == 0 ? 0 : lent >> 32))
+                        : 0;
+    }
+    normalize();
   }
 
   /// Propagates carries; what leaves the last digit is lost.

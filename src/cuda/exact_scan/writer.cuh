@@ -34,12 +34,13 @@ class SegmentWriter {
     const TilePrefix& tile_prefix = shared_.tile_prefix[slot];
     bool written = false;
     bool overwritten = false;
-    if (!tile_prefix.segment[warp::index()].needs_slow_path) {
+    const std::int32_t error = tile_prefix.segment[warp::index()].error;
+    if (error != slow_path) {
       // If prefixes were uncertain, the next ones mostly are, too.
       overwritten = uncertain_ < 4 || uncertain_ % 32 == 0;
       if (overwritten)
-        written = array_.exclusive ? write_from_upper_slices<true>(round, tile_prefix)
-                                   : write_from_upper_slices<false>(round, tile_prefix);
+        written = array_.exclusive ? write_from_upper_slices<true>(round, tile_prefix, error)
+                                   : write_from_upper_slices<false>(round, tile_prefix, error);
       uncertain_ = written ? 0 : uncertain_ + 1;
     }
     if (!written) write_segment_slow_path<In, Out>(array_, round, tile, overwritten);
@@ -73,7 +74,7 @@ class SegmentWriter {
     const double lower = (biased(lower_bias, before.slice[1]) - lower_bias) + below.y;
     const double high = (upper + high_bias) - high_bias;
     const double whole = (lower + unit_bias) - unit_bias;
-    const bool has_rest = tile_prefix.has_rest || before.any_below(1) || lower != whole;
+    const bool has_rest = tile_prefix.lacking != 0 || before.any_below(1) || lower != whole;
     double sum = half_bias + ((upper - high) + whole);
     if (has_rest) sum = biased(sum, lower < whole ? -1 : 1);
     const double high_less_bias = high - half_bias;
@@ -97,18 +98,19 @@ class SegmentWriter {
   }
 
   /// Replaces the slot's elements by their prefixes, computed in the upper two slices; tells
-  /// whether these are certain.
+  /// whether these are certain. What is before may miss `error` units, or have them too much.
   template <bool Exclusive>
-  __device__ bool write_from_upper_slices(std::uint32_t round, const TilePrefix& tile_prefix) {
+  __device__ bool write_from_upper_slices(std::uint32_t round, const TilePrefix& tile_prefix,
+                                          std::int32_t error) {
     if constexpr (has_one_slice<In>)
-      if (memory_.aggregate_of(round).slices == 1)
+      if (memory_.aggregate_of(round).slices == 1 && error == 0)
         return write_from_one_slice<Exclusive>(round, tile_prefix);
     const std::uint32_t slot = round % slot_rounds;
     const WindowSum before = tile_prefix.segment[warp::index()].sum;
     const SegmentAggregate& aggregate = memory_.aggregate_of(round);
-    const bool more_before = tile_prefix.has_rest || before.any_below(1);
+    const bool more_before = tile_prefix.lacking != 0 || before.any_below(1);
     // Each element, those of the lanes below together, and what is before miss up to a unit.
-    const int less = aggregate.slices > 2 ? Layout::segment_elements / 2 + 2 : 0;
+    const int less = (aggregate.slices > 2 ? Layout::segment_elements / 2 + 2 : 0) + error;
     const int more = less + (more_before ? 2 : 0);
     const int top = tile_prefix.top - static_cast<int>(aggregate.scaled_by);
     bool certain = true;

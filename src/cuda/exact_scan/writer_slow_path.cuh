@@ -22,15 +22,20 @@
 /// their window, or cancel.
 namespace warpfold::cuda::kernels {
 
-/// Returns the exclusive prefix of the warp's segment, normalized.
+/// Returns the exclusive prefix of the warp's segment, exact and normalized.
 template <int Vectors>
 __device__ WarpSuperaccumulator prefix_of_segment(BlockMemory<Vectors>& shared,
                                                   std::uint32_t round) {
   const TilePrefix& tile_prefix = shared.tile_prefix[round % slot_rounds];
   WarpSuperaccumulator before{};
-  if (tile_prefix.reopened) before = sum_of_segments(shared, round, warp::index());
+  if (tile_prefix.reopened)
+    before = sum_of_segments(shared, round, warp::index());
+  else if ((tile_prefix.lacking & remainder_flag) != 0)
+    add_full_width_sums(before, shared, round, warp::index());
+  if ((tile_prefix.lacking & remainder_flag) != 0)
+    before.add(shared.ring.remainders(LookbackSpan{round, shared.ring.blocks}));
   before.add(tile_prefix.segment[warp::index()].sum, tile_prefix.top);
-  if (tile_prefix.has_rest) before.add(tile_prefix.rest);
+  if (tile_prefix.lacking != 0) before.add(tile_prefix.rest);
   before.normalize();
   return before;
 }
@@ -72,7 +77,7 @@ __device__ __noinline__ bool write_segment_in_slices(std::uint32_t slot, int top
     add_lanes_of_sum(units, memory, slot, top, slices);
   } else {
     std::uint64_t left = 0;
-#pragma unroll
+#pragma unroll 2
     for (int j = 0; j < Layout::in_vectors; ++j) {
       const auto elements = std::bit_cast<typename Layout::InElements>(
           memory.slot[slot].template blocked<Layout::in_vectors>(j));
@@ -91,6 +96,7 @@ __device__ __noinline__ bool write_segment_in_slices(std::uint32_t slot, int top
   // Half a unit of each element, and one of what is before them.
   const double most = biased(last_bias, Layout::segment_elements / 2 + 1) - last_bias;
   const OutputRounding<Out> rounding(array);
+  const bool exclusive = array.exclusive;
   std::uint32_t lowest = ~0u;
   std::uint64_t differing = 0;
   const auto rounded = [&] {
@@ -103,11 +109,12 @@ __device__ __noinline__ bool write_segment_in_slices(std::uint32_t slot, int top
   // An exclusive prefix has the element before in the place of its own.
   typename Layout::InBits bits_before{};
   const auto prefix = [&](typename Layout::InBits bits) {
-    sum.add(Layout::Placed::of(array.exclusive ? bits_before : bits));
+    sum.add(Layout::Placed::of(exclusive ? bits_before : bits));
     bits_before = bits;
     return rounded();
   };
-  replace_elements<In, Out>(memory.slot[slot], prefix);
+  constexpr int at_once = 8 / Layout::in_count;
+  replace_elements<In, Out, at_once>(memory.slot[slot], prefix);
   const int least = slice_unit(top, Count - 1) + output_bits<Out>;
   return !more || warp::all(differing == 0 && lowest >= power_word(max(least, -1022)));
 }
@@ -213,13 +220,13 @@ __device__ __noinline__ void write_segment_slow_path(const ScannedArray& array, 
       aggregate.exponent <= tile_prefix.top - Layout::headroom &&
       scaled == (tile_prefix.top > largest_top ? downscale_exponent : 0)) {
     WindowSum before = tile_prefix.segment[warp::index()].sum;
-    WarpSuperaccumulator rest{};
-    if (tile_prefix.reopened) {
-      rest = prefix_of_segment(shared, round);
+    bool has_rest = tile_prefix.lacking != 0;
+    if (tile_prefix.reopened || (tile_prefix.lacking & remainder_flag) != 0) {
+      WarpSuperaccumulator rest = prefix_of_segment(shared, round);
       before = rest.take(tile_prefix.top, memory.scratch_digits);
+      has_rest = rest.any();
     }
     const int top = tile_prefix.top - scaled;
-    const bool has_rest = tile_prefix.has_rest || rest.any();
     bool written = false;
     if (aggregate.slices <= 3) {
       written = write_segment_in_slices<In, Out, 3>(slot, top, before,
@@ -227,6 +234,8 @@ __device__ __noinline__ void write_segment_slow_path(const ScannedArray& array, 
                                                     has_rest || before.any_below(2), array);
       if (!written) reload_slot<In, Out>(array, round, tile_number);
     }
+    if (!written && !has_rest && aggregate.slices <= 4 && !before.any_below(3))
+      written = write_segment_in_slices<In, Out, 4>(slot, top, before, 0, false, array);
     if (!written && !has_rest)
       written = write_segment_in_slices<In, Out, 5>(slot, top, before, 0, false, array);
     if (written) return upscale_if_needed();
@@ -237,8 +246,8 @@ __device__ __noinline__ void write_segment_slow_path(const ScannedArray& array, 
         top_of_at_least(max(before.exponent() + 3, aggregate.exponent + Layout::headroom));
     // Scaled prefixes are right in doubles alone, where they do not round.
     const bool as_scaled = std::is_same_v<Out, double> || scaled == 0;
-    if (flags == 0 && aggregate.flags == full_width_flag && top - scaled <= largest_top &&
-        as_scaled) {
+    if (flags == 0 && (aggregate.flags & (full_width_flag | remainder_flag)) != 0 &&
+        top - scaled <= largest_top && as_scaled) {
       WarpSuperaccumulator rest = before;
       const WindowSum units = rest.take(top, memory.scratch_digits);
       if (write_segment_in_slices<In, Out, 3, true>(slot, top - scaled, units, 0, true, array))

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitives/half_digits.cuh"
 #include "cuda/reduce/reduce_products.cuh"
 
 namespace warpfold::cuda::kernels {
@@ -11,11 +12,10 @@ namespace warpfold::cuda::kernels {
 /// addend has above the unit, of which it has AddendBits at most.
 template <int Bits, int AddendBits, int Copies>
 class FarDigits {
-  static constexpr int digit_bits = 16;
-  static constexpr int digits_of_addend = (AddendBits + 2 * digit_bits - 2) / digit_bits;
+  static constexpr int digit_bits = half_digit_bits;
   static constexpr int at_once = warp::lanes / Copies;
   static constexpr int digits =
-      (Bits / digit_bits + digits_of_addend + at_once) / at_once * at_once;
+      (Bits / digit_bits + half_digits_of(AddendBits) + at_once) / at_once * at_once;
   static constexpr int sharing = reduce_threads / Copies;  ///< threads
 
  public:
@@ -31,17 +31,9 @@ class FarDigits {
   /// than 2^112.
   template <class Magnitude>
   __device__ void add(Magnitude magnitude, int place, bool negative) {
-    constexpr int in_low = 8 * sizeof(Magnitude) / digit_bits;
-    const int shift = place % digit_bits;
-    const Magnitude low = magnitude << shift;
-    std::int32_t* const to = &digit_[place / digit_bits][threadIdx.x % Copies];
-    const auto put = [&](int d, Magnitude part) {
-      const auto digit = static_cast<std::int32_t>(part % (1u << digit_bits));
-      atomicAdd(to + d * Copies, negative ? -digit : digit);
-    };
-#pragma unroll
-    for (int d = 0; d < in_low && d < digits_of_addend; ++d) put(d, low >> (d * digit_bits));
-    if constexpr (in_low < digits_of_addend) put(in_low, magnitude >> (63 - shift) >> 1);
+    add_half_digits<AddendBits>(magnitude, place, negative, [&](int d, std::int32_t digit) {
+      atomicAdd(&digit_[d][threadIdx.x % Copies], digit);
+    });
   }
 
   /// Moves all digits to a number that other threads add to, in units of 2^unit. By all lanes of a

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cuda/exact_scan/superaccumulator.cuh"
 #include "cuda/exact_scan/superaccumulator_kernels.hpp"
 #include "cuda/runtime/launch.cuh"
@@ -41,6 +43,19 @@ __global__ void sum_kernel(const Term* terms, const int count, const int top, Re
   results->added = added;
 }
 
+struct Numbers {
+  std::int32_t half_digits[2 * digits];
+  std::uint32_t digit[digits];
+};
+
+__global__ void difference_kernel(Numbers* numbers) {
+  kernels::WarpSuperaccumulator number;
+  number.set(numbers->half_digits);
+  number.subtract(numbers->digit);
+  number.normalize();
+  number.store(numbers->digit);
+}
+
 Results results_of(const std::vector<Term>& terms, int top) {
   const Stream stream;
   const DeviceBuffer input(terms.size() * sizeof(Term));
@@ -64,6 +79,20 @@ std::vector<Term> terms_of(const kernels::WindowSum& units, int top) {
 
 FullWidthSum sum_at_full_width(const std::vector<Term>& terms) {
   return results_of(terms, kernels::least_full_top).sum;
+}
+
+std::array<std::uint32_t, digits> difference(
+    const std::array<std::int32_t, 2 * digits>& half_digits,
+    const std::array<std::uint32_t, digits>& less) {
+  Numbers numbers{};
+  std::copy(half_digits.begin(), half_digits.end(), numbers.half_digits);
+  std::copy(less.begin(), less.end(), numbers.digit);
+  const Stream stream;
+  const DeviceBuffer memory(sizeof(Numbers));
+  copy_to_device(memory.data(), &numbers, sizeof(Numbers), stream.get());
+  auto* const on_device = reinterpret_cast<Numbers*>(memory.data());
+  launch("starting a kernel", difference_kernel, {1, warp::lanes, stream.get()}, on_device);
+  return std::to_array(downloaded_value<Numbers>(on_device, stream.get()).digit);
 }
 
 TakenSum taken_by_window(const std::vector<Term>& terms, int top) {

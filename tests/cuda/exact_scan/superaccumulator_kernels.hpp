@@ -31,6 +31,11 @@ struct TakenSum {
 FullWidthSum sum_at_full_width(const std::vector<Term>& terms);
 TakenSum taken_by_window(const std::vector<Term>& terms, int top);
 
+/// Returns the digits of a number of signed digits of 16 bits, less a number.
+std::array<std::uint32_t, digits> difference(
+    const std::array<std::int32_t, 2 * digits>& half_digits,
+    const std::array<std::uint32_t, digits>& less);
+
 /// Sums what a window takes of each number; returns the normalized slices.
 std::vector<Term> sum_in_window(const std::vector<Term>& terms, int top);
 

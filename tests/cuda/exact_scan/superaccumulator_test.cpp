@@ -106,6 +106,23 @@ TEST_F(SuperaccumulatorTest, WindowsTakeSumsApart) {
   }
 }
 
+TEST_F(SuperaccumulatorTest, SignedHalfDigitsAddUp) {
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 50; ++i) {
+    std::array<std::int32_t, 2 * test::digits> half_digits{};
+    std::vector<Term> terms;
+    for (std::size_t k = 0; k < half_digits.size(); ++k) {
+      const auto digit = static_cast<std::int32_t>(random());
+      half_digits[k] = i == 0 ? INT32_MAX : i == 1 ? -INT32_MAX : digit >> random() % 31;
+      terms.push_back({half_digits[k], test::least_unit + 16 * static_cast<int>(k)});
+    }
+    const Digits less = sum_of_terms(random_terms(random, test::least_unit, 1000));
+    for (std::size_t k = 0; k < less.size(); ++k)
+      terms.push_back({-std::int64_t{less[k]}, test::least_unit + 32 * static_cast<int>(k)});
+    EXPECT_EQ(test::difference(half_digits, less), sum_of_terms(terms));
+  }
+}
+
 TEST_F(SuperaccumulatorTest, UnitsOfAWindowAddUp) {
   std::mt19937_64 random(3);
   for (int top = -800; top < 1000; top += 92) {

@@ -53,7 +53,11 @@ enum class Series {
   halves_above_a_trace,
   halves_below_a_trace,
   halves_above_a_far_trace,
-  halves_that_cancel
+  halves_that_cancel,
+  tails,
+  tails_that_cancel,
+  tails_of_falling_tiles,
+  tails_in_places
 };
 
 constexpr Series all_series[] = {Series::uniform,
@@ -80,7 +84,11 @@ constexpr Series all_series[] = {Series::uniform,
                                  Series::halves_above_a_trace,
                                  Series::halves_below_a_trace,
                                  Series::halves_above_a_far_trace,
-                                 Series::halves_that_cancel};
+                                 Series::halves_that_cancel,
+                                 Series::tails,
+                                 Series::tails_that_cancel,
+                                 Series::tails_of_falling_tiles,
+                                 Series::tails_in_places};
 
 /// 2^14 and steps up and down: prefixes lie between two of some type, but for a trace.
 double halves_with(double trace, std::size_t i) {
@@ -88,6 +96,19 @@ double halves_with(double trace, std::size_t i) {
   if (i == 1) return 0x1p14;
   const double step = std::ldexp(1.0, 6 - static_cast<int>(i / 2048 % 48));
   return i % 2 == 0 ? step : -step;
+}
+
+/// Over more binary orders than a window has: those of f64, or in every other tile those of f32.
+double tail_of(double u, std::uint64_t order, bool within_f32) {
+  return within_f32 ? std::ldexp(u, 100 - static_cast<int>(order % 249))
+                    : std::ldexp(u, -static_cast<int>(order % 1060));
+}
+
+/// A number, its negative, and what is left, `orders` less, in turns.
+double cancelling_with(double left, int orders, std::size_t i) {
+  if (i % 3 == 2) return std::ldexp(left, -orders);
+  const double number = 1.0 + static_cast<double>(i / 3 % 1021) / 1024.0;
+  return i % 3 == 0 ? number : -number;
 }
 
 double element_of_series(Series series, std::size_t i, std::mt19937_64& random) {
@@ -146,6 +167,15 @@ double element_of_series(Series series, std::size_t i, std::mt19937_64& random) 
     case Series::halves_that_cancel:
       if (i > 3 && i % 2 == 0) return i % 4 == 0 ? 0x1p70 : -0x1p70;
       return halves_with(0x1p-100, i < 4 ? i : i / 2);
+    case Series::tails:
+      return tail_of(std::abs(u), random(), tile_index % 2 == 1);
+    case Series::tails_that_cancel:
+      return cancelling_with(tail_of(u, random(), tile_index % 2 == 1), 24, i);
+    case Series::tails_of_falling_tiles:
+      return std::ldexp(cancelling_with(u, tile_index % 3 == 0 ? 240 : 20, i),
+                        std::max(200 - tile_index * 30, -700));
+    case Series::tails_in_places:
+      return random() % (5 * tile) == 0 ? tail_of(u, random(), tile_index % 2 == 1) : u;
     case Series::wide_in_places:
       return i / 5000 % 7 == 0 ? std::ldexp(u, static_cast<int>(random() % 220) - 120) : u;
   }
@@ -328,9 +358,11 @@ TEST_P(CudaFloatScan, AllPatternsOfBitsAreScanned) {
 TEST_P(CudaFloatScan, TilesOfManyRoundsAreScanned) {
   const auto size = static_cast<std::size_t>(20 * multiprocessors()) * tile;
   const ScanSpec spec = float_sum(GetParam(), GetParam());
-  for (const Series series : {Series::wide_in_places, Series::least_normal,
-                              Series::halves_above_a_trace, Series::halves_below_a_trace,
-                              Series::halves_above_a_far_trace, Series::halves_that_cancel}) {
+  for (const Series series :
+       {Series::wide_in_places, Series::least_normal, Series::halves_above_a_trace,
+        Series::halves_below_a_trace, Series::halves_above_a_far_trace, Series::halves_that_cancel,
+        Series::tails, Series::tails_that_cancel, Series::tails_of_falling_tiles,
+        Series::tails_in_places}) {
     const auto bytes = bytes_of_series(GetParam(), series, size);
     const auto none = Accumulator::empty();
     EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
