@@ -22,24 +22,50 @@ namespace {
 constexpr std::uint64_t elements_at_once = 1 << 16;
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 27;
 
-/// The dataset's texts as they are stored.
+/// Returns whether another dataset has the last dimension of one of this shape: by its name, or
+/// without names the same shape.
+bool has_last_dimension(const DatasetInfo& other, const std::string& file, const std::string& name,
+                        const std::vector<std::uint64_t>& shape) {
+  if (shape.empty()) return false;
+  const auto names = read_dimension_names(file, name);
+  const auto of_other = read_dimension_names(other);
+  if (names.size() != shape.size() || names.back().empty()) return other.stored_shape == shape;
+  return std::ranges::any_of(of_other, [&](const std::vector<DimensionName>& dimension) {
+    return std::ranges::any_of(dimension, [&](const DimensionName& each) {
+      return std::ranges::find(names.back(), each.name, &DimensionName::name) != names.back().end();
+    });
+  });
+}
+
+/// An open dataset's texts as they are stored.
 class StoredTexts {
  public:
-  /// `are_flags`: whether single characters are a text each.
-  StoredTexts(const DatasetHandle& dataset, TypeHandle type, const std::string& problem,
-              bool are_flags)
-      : dataset_(dataset.get()),
-        type_(std::move(type)),
-        problem_(problem),
-        variable_(H5Tis_variable_str(type_.get()) > 0),
-        padding_(H5Tget_strpad(type_.get())),
-        shape_(shape_of(dataset_, problem)),
+  StoredTexts(const std::string& file, const std::string& name, const DatasetInfo* described)
+      : problem_(cannot_read(file, name)),
+        file_(open_for_reading(file)),
+        dataset_(open_dataset(file_.get(), file, name, problem_)),
+        type_(require(H5Dget_type(dataset_.get()), problem_)),
         bytes_(H5Tget_size(type_.get())) {
+    if (!are_texts()) return;
+    variable_ = H5Tis_variable_str(type_.get()) > 0;
+    padding_ = H5Tget_strpad(type_.get());
+    shape_ = shape_of(dataset_.get(), problem_);
+    const SpaceHandle space(require(H5Dget_space(dataset()), problem_));
+    elements_ = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
+    const bool are_flags =
+        described != nullptr && bytes_ == 1 && has_last_dimension(*described, file, name, shape_);
     of_characters_ = !variable_ && bytes_ == 1 && shape_.size() > 1 && !are_flags;
     if (!of_characters_) return;
     bytes_ = shape_.back();
     shape_.pop_back();
   }
+
+  bool are_texts() const { return H5Tget_class(type_.get()) == H5T_STRING; }
+
+  hid_t dataset() const { return dataset_.get(); }
+
+  /// Counts the stored elements, also those that are characters of a text.
+  std::uint64_t elements() const { return elements_; }
 
   const std::vector<std::uint64_t>& shape() const { return shape_; }
 
@@ -63,7 +89,7 @@ class StoredTexts {
   void for_each_at_once(Selection part, const Use& use) const {
     const std::uint64_t count = product(counts_of(part));
     if (of_characters_) part.push_back({0, bytes_});
-    const StoredValues values = values_of_dataset(dataset_, type_.get(), part,
+    const StoredValues values = values_of_dataset(dataset(), type_.get(), part,
                                                   make_space(counts_of(part), problem_), problem_);
     for (std::uint64_t i = 0; i < count; ++i) use(text_at(values.data(), i));
   }
@@ -83,30 +109,17 @@ class StoredTexts {
     return text.substr(0, text.find_last_not_of(std::string_view(" \0", 2)) + 1);
   }
 
-  hid_t dataset_;
+  std::string problem_;
+  FileHandle file_;
+  DatasetHandle dataset_;
   TypeHandle type_;
-  const std::string& problem_;
-  bool variable_;
-  H5T_str_t padding_;
-  std::vector<std::uint64_t> shape_;
   std::uint64_t bytes_;  ///< bytes of a text of fixed length
+  bool variable_ = false;
+  H5T_str_t padding_ = H5T_STR_NULLTERM;
+  std::vector<std::uint64_t> shape_;
+  std::uint64_t elements_ = 0;
   bool of_characters_ = false;
 };
-
-/// Returns whether another dataset has the last dimension of one of this shape: by its name, or
-/// without names the same shape.
-bool has_last_dimension(const DatasetInfo& other, const std::string& file, const std::string& name,
-                        const std::vector<std::uint64_t>& shape) {
-  if (shape.empty()) return false;
-  const auto names = read_dimension_names(file, name);
-  const auto of_other = read_dimension_names(other);
-  if (names.size() != shape.size() || names.back().empty()) return other.stored_shape == shape;
-  return std::ranges::any_of(of_other, [&](const std::vector<DimensionName>& dimension) {
-    return std::ranges::any_of(dimension, [&](const DimensionName& each) {
-      return std::ranges::find(names.back(), each.name, &DimensionName::name) != names.back().end();
-    });
-  });
-}
 
 /// Numbers texts as they come, and then as they rise.
 class TextNumbers {
@@ -140,30 +153,19 @@ std::optional<Texts> read_texts(const std::string& file, const std::string& name
   const LibraryScope scope;
   const std::string problem = cannot_read(file, name);
   FileVersions versions{{file, version_of(file)}};
-  const FileHandle opened = open_for_reading(file);
-  const DatasetHandle dataset = open_dataset(opened.get(), file, name, problem);
-  TypeHandle type(require(H5Dget_type(dataset.get()), problem));
-  if (H5Tget_class(type.get()) != H5T_STRING) return std::nullopt;
+  const auto info = describe_texts(file, name, described);
+  if (!info) return std::nullopt;
+  // select() may read the same texts, too. HDF5 1.10 then crashes if it is asked for the fill value
+  // of those that were open before.
+  const Selection selection = select(*info);
+  const StoredTexts stored(file, name, described);
   Texts texts;
-  const std::string stored_file = stored_file_of(dataset.get(), problem);
-  texts.files = source_files(dataset.get(), stored_file, problem);
-  texts.files.insert({file, stored_file});
+  texts.files = source_files(stored.dataset(), info->stored_file, problem);
+  texts.files.insert({file, info->stored_file});
   for (const std::string& each : texts.files) versions.try_emplace(each, version_of(each));
-  texts.require_unchanged = make_require_unchanged(problem, stored_file, versions);
-  const bool are_flags =
-      described != nullptr && H5Tget_size(type.get()) == 1 &&
-      has_last_dimension(*described, file, name, shape_of(dataset.get(), problem));
-  const StoredTexts stored(dataset, std::move(type), problem, are_flags);
-  DatasetInfo info;
-  info.file = file;
-  info.stored_file = stored_file;
-  info.name = name;
-  info.stored_shape = stored.shape();
-  const SpaceHandle space(require(H5Dget_space(dataset.get()), problem));
-  info.elements = static_cast<std::uint64_t>(H5Sget_simple_extent_npoints(space.get()));
-  const Selection selection = select(info);
+  texts.require_unchanged = make_require_unchanged(problem, info->stored_file, versions);
   texts.shape = selected_shape(selection);
-  const std::uint64_t elements = info.elements == 0 ? 0 : product(texts.shape);
+  const std::uint64_t elements = info->elements == 0 ? 0 : product(texts.shape);
   if (elements > most_elements)
     throw Error(
         problem,
@@ -179,12 +181,15 @@ std::optional<Texts> read_texts(const std::string& file, const std::string& name
 
 std::optional<DatasetInfo> describe_texts(const std::string& file, const std::string& name,
                                           const DatasetInfo* described) {
+  const LibraryScope scope;
+  const StoredTexts stored(file, name, described);
+  if (!stored.are_texts()) return std::nullopt;
   DatasetInfo info;
-  const auto select_nothing = [&](const DatasetInfo& texts) {
-    info = texts;
-    return Selection(texts.stored_shape.size());
-  };
-  if (!read_texts(file, name, select_nothing, described)) return std::nullopt;
+  info.file = file;
+  info.stored_file = stored_file_of(stored.dataset(), cannot_read(file, name));
+  info.name = name;
+  info.stored_shape = stored.shape();
+  info.elements = stored.elements();
   return info;
 }
 

@@ -135,6 +135,25 @@ def test_groups_of_texts_of_several_files(folder):
         assert np.array_equal(file["x"][...], [values[texts == each].max(0) for each in there])
 
 
+def test_texts_with_a_fill_value_that_all_files_have(tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    values = np.arange(24.0).reshape(2, 4, 3)
+    names = np.array(["wet", "dry", "wet"], object)
+    for k, part in enumerate(values):
+        with netcdf.Dataset(tmp_path / f"{k}.nc", "w") as file:
+            file.createDimension("time", None)
+            file.createDimension("point", 3)
+            file.createVariable("soil", str, ("point",))[:] = names
+            file.createVariable("x", "f8", ("time", "point"))[:] = part
+    words = ("reduce", tmp_path / "0.nc", tmp_path / "1.nc", "x", "--concat", "time", "--by", "soil")
+    true = {each: values[..., names == each].sum() for each in ("dry", "wet")}
+    reported = support.run(*words, "--ops", "sum", "--json", "-").results
+    assert {each["label"]: each["sum"] for each in reported} == true
+    support.run(*words, "--axis", "point,time", "-o", tmp_path / "out.nc")
+    with h5py.File(tmp_path / "out.nc") as file:
+        assert file["x"][...].tolist() == list(true.values())
+
+
 @pytest.mark.parametrize("ranks", [None, 2])
 @pytest.mark.parametrize("kind", ["fixed", "variable"])
 def test_texts_that_share_a_coordinate(tmp_path, kind, ranks):
