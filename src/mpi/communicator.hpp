@@ -90,7 +90,7 @@ std::vector<T> broadcast(const std::vector<T>& values, const Communicator& commu
   const auto* bytes = reinterpret_cast<const char*>(values.data());
   const std::string sent = broadcast(std::string(bytes, values.size() * sizeof(T)), communicator);
   std::vector<T> received(sent.size() / sizeof(T));
-  std::memcpy(received.data(), sent.data(), sent.size());
+  if (!sent.empty()) std::memcpy(received.data(), sent.data(), sent.size());
   return received;
 }
 

@@ -36,6 +36,7 @@ TEST(Communicator, BroadcastsTextWithZerosAndNothingAtAll) {
   const std::string text("a\0b\n", 4);
   EXPECT_EQ(broadcast(communicator.is_root() ? text : "other", communicator), text);
   EXPECT_EQ(broadcast(std::string(), communicator), "");
+  EXPECT_TRUE(broadcast(std::vector<std::uint64_t>(), communicator).empty());
   const int last = communicator.size() - 1;
   EXPECT_EQ(broadcast(communicator.is_last() ? text : "", communicator, last), text);
 }
