@@ -19,6 +19,14 @@ enum class Calendar : std::uint8_t { mixed, gregorian, julian, noleap, all_leap,
 /// The first day of the Gregorian calendar where it follows the Julian one: 1582-10-15.
 inline constexpr std::int64_t first_gregorian_day = 2'299'161;
 
+/// Returns whether the days of two calendars have the same numbers.
+constexpr bool have_one_count_of_days(Calendar one, Calendar other) {
+  const auto is_mixed_or_gregorian = [](Calendar calendar) {
+    return calendar == Calendar::mixed || calendar == Calendar::gregorian;
+  };
+  return one == other || (is_mixed_or_gregorian(one) && is_mixed_or_gregorian(other));
+}
+
 /// A point in time. Days are counted from a day of the calendar: in calendars that are mixed,
 /// Gregorian or Julian they are Julian day numbers.
 struct Instant {

@@ -140,12 +140,9 @@ std::optional<double> TimeUnits::converted(double number, const TimeUnits& other
                             static_cast<long double>(parts_);
   if (calendar_ != other.calendar_) {
     // From its first day on the Gregorian calendar is the mixed one's.
-    const auto has_gregorian_days = [](Calendar calendar) {
-      return calendar == Calendar::mixed || calendar == Calendar::gregorian;
-    };
     const long double days = std::floor((microseconds + static_cast<long double>(since_)) /
                                         static_cast<long double>(day));
-    if (!has_gregorian_days(calendar_) || !has_gregorian_days(other.calendar_) ||
+    if (!have_one_count_of_days(calendar_, other.calendar_) ||
         std::min(day_, other.day_) < first_gregorian_day ||
         static_cast<long double>(day_) + days < static_cast<long double>(first_gregorian_day))
       return std::nullopt;

@@ -256,8 +256,9 @@ class CoordinateSlice {
   /// Returns the window from the begin of the first date to the end of the last.
   TimeWindow window_in(Calendar calendar,
                        const std::vector<std::optional<IndexTime>>& times) const {
-    if (!std::ranges::all_of(times,
-                             [&](const auto& time) { return !time || time->calendar == calendar; }))
+    if (!std::ranges::all_of(times, [&](const auto& time) {
+          return !time || have_one_count_of_days(time->calendar, calendar);
+        }))
       refuse("has a date, but the calendars of the files differ", dates_advice);
     if (!is_range()) return window_of_date(parts_[0], calendar, problem());
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();

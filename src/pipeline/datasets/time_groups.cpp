@@ -15,13 +15,6 @@ namespace {
 
 using Times = std::vector<IndexTime>;
 
-bool have_one_count_of_days(Calendar one, Calendar other) {
-  const auto is_gregorian = [](Calendar calendar) {
-    return calendar == Calendar::mixed || calendar == Calendar::gregorian;
-  };
-  return one == other || (is_gregorian(one) && is_gregorian(other));
-}
-
 Times require_order(const std::vector<std::optional<IndexTime>>& read, const std::string& every,
                     const DatasetView& view, Run& run) {
   const std::string problem = "cannot apply `every` '" + every + "' to '" + view.info().name + "'";

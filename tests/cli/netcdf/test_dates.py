@@ -73,6 +73,18 @@ def test_files_of_several_units(tmp_path):
     assert found == [62 * 3, values[0][334:].sum() + values[1][:31].sum()]
 
 
+def test_files_of_calendars_that_count_the_same_days(tmp_path):
+    files, values = [], []
+    for year, calendar in ((2000, "standard"), (2001, "proleptic_gregorian"), (2002, "gregorian")):
+        files.append(tmp_path / f"{year}.nc")
+        values.append(write(files[-1], np.arange(365.0), f"days since {year}-01-01", calendar))
+    words = ("x", "--concat", "time", "--select", "time=2001-12:2002-01")
+    found, _ = selected(*files[1:], *words, ops="count,sum")
+    assert found == [62 * 3, values[1][334:].sum() + values[2][:31].sum()]
+    write(files[1], np.arange(365.0), "days since 2001-01-01", "noleap")
+    support.fail("reduce", *files, *words, code=2, mentions=["the calendars of the files differ"])
+
+
 def test_falling_times(tmp_path):
     values = write(tmp_path / "in.nc", np.arange(90.0)[::-1].copy(), "days since 2001-01-01", "noleap")
     found, _ = selected(tmp_path / "in.nc", "x", "--select", "time=2001-02", ops="count,sum")
