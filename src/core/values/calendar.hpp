@@ -74,6 +74,11 @@ struct PartOfTime {
   std::int64_t (*of)(const CalendarTime&);
 
   bool is_season() const { return digits == 0; }
+
+  /// Returns the number of microseconds after which it may change.
+  std::int64_t step() const {
+    return name == "hour" ? microseconds_per_hour : microseconds_per_day;
+  }
 };
 
 inline constexpr PartOfTime parts_of_time[] = {

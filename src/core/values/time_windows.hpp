@@ -29,6 +29,11 @@ struct WindowLength {
   /// The first window begins with the day, month or year of the first time: 1 (day or month) or 12
   /// (year). 0: windows begin where those of the calendar do.
   std::int64_t origin_units = 0;
+
+  /// Returns the number of microseconds after which another window may begin.
+  std::int64_t step() const {
+    return unit == Unit::hour ? count * microseconds_per_hour : microseconds_per_day;
+  }
 };
 
 /// Understands "year", "season", "month", "day", "6 hours", "5 days", "3 months", "10 years" and

@@ -228,7 +228,8 @@ Labels read_labels(const std::string& by, int dimension, DatasetView& view, Run&
     };
     if (has("year") && has("season") && !has("month"))
       run.note("December is in the DJF of its own year. `every` season has it in the next year's.");
-    const auto times = times_along(dimension, view, run, by);
+    const std::int64_t step = std::ranges::min(parts, {}, &PartOfTime::step).step();
+    const auto times = times_along(dimension, view, run, by, step);
     run.note(note_on_rounding(times, [&](const IndexTime& time) {
       return std::ranges::any_of(parts, [&](const PartOfTime& part) {
         return part.of(time.date()) != part.of(time.latest_date());

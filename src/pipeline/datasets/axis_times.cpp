@@ -51,13 +51,13 @@ bool is_no_time(Value value) {
   return widened(value) != widened(value);
 }
 
-/// Says that times are the ends of their bounds, of which midnight is in the next day; nothing
-/// where bounds can't be read.
+/// Says that times are the ends of their bounds, of which those at multiples of `step` after
+/// midnight are in the next step; nothing where bounds can't be read.
 std::string note_on_ends(const io::DatasetInfo& info, const std::string& coordinate,
-                         const std::vector<std::optional<IndexTime>>& times) {
-  const auto midnight = std::ranges::find_if(
-      times, [](const auto& time) { return time && time->instant.microsecond == 0; });
-  if (midnight == times.end()) return "";
+                         const std::vector<std::optional<IndexTime>>& times, std::int64_t step) {
+  const auto end = std::ranges::find_if(
+      times, [step](const auto& time) { return time && time->instant.microsecond % step == 0; });
+  if (end == times.end()) return "";
   try {
     const std::string& file = info.stored_file;
     const std::string group = coordinate.substr(0, coordinate.rfind('/') + 1);
@@ -72,9 +72,8 @@ std::string note_on_ends(const io::DatasetInfo& info, const std::string& coordin
           bounds->numbers[2 * i + 1] != line->numbers[i])
         return "";
     return "times of '" + coordinate.substr(group.size()) +
-           "' are the ends of their bounds: that of index " +
-           std::to_string(midnight - times.begin()) + " counts as " +
-           date_text((*midnight)->instant, (*midnight)->calendar) +
+           "' are the ends of their bounds: that of index " + std::to_string(end - times.begin()) +
+           " counts as " + date_text((*end)->instant, (*end)->calendar) +
            ". If they stand for the time before, shift them first, as 'cdo shifttime,-1hour' does.";
   } catch (const Error&) {
     return "";
@@ -229,7 +228,7 @@ SelectedDimension selected_dimension(const io::DatasetInfo& info, int dimension)
 }
 
 std::vector<std::optional<IndexTime>> times_along(int dimension, DatasetView& view, Run& run,
-                                                  const std::string& what) {
+                                                  const std::string& what, std::int64_t step) {
   const io::DatasetInfo& info = view.info();
   const SelectedDimension selected = selected_dimension(info, dimension);
   const std::string coordinate =
@@ -247,7 +246,7 @@ std::vector<std::optional<IndexTime>> times_along(int dimension, DatasetView& vi
   auto times =
       selected.of(read_times(info, selected.stored, coordinate, what,
                              [&](const io::Dataset& opened) { view.add_auxiliary(opened, run); }));
-  run.note(note_on_ends(info, coordinate, times));
+  run.note(note_on_ends(info, coordinate, times, step));
   return times;
 }
 
@@ -278,7 +277,7 @@ std::optional<KeptTimes> kept_times(const NamedCondition& condition, const io::D
     kept.dimensions = {static_cast<std::size_t>(
         std::count_if(selection.begin(), selection.begin() + static_cast<std::ptrdiff_t>(stored),
                       [](const Slice& slice) { return !slice.dropped; }))};
-  kept.notes = {note_on_ends(info, coordinate, times),
+  kept.notes = {note_on_ends(info, coordinate, times, part->step()),
                 note_on_rounding(times, [&](const IndexTime& time) {
                   return meant.holds(time.date()) != meant.holds(time.latest_date());
                 })};

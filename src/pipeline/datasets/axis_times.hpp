@@ -59,9 +59,11 @@ struct SelectedDimension {
 SelectedDimension selected_dimension(const io::DatasetInfo& info, int dimension);
 
 /// Reads the times of the selected indices along a dimension of a view, whose `by` or `every` needs
-/// them. For the root; throws as read_times(), and a usage Error if there is no coordinate.
+/// them: `step` is the number of microseconds after which groups may change. Notes times that are
+/// the ends of their bounds. For the root; throws as read_times(), and a usage Error if there is no
+/// coordinate.
 std::vector<std::optional<IndexTime>> times_along(int dimension, DatasetView& view, Run& run,
-                                                  const std::string& what);
+                                                  const std::string& what, std::int64_t step);
 
 /// Indices along the dimension of times of a dataset that satisfy a condition.
 struct KeptTimes {

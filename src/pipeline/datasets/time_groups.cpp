@@ -124,7 +124,9 @@ AxisGroups windows_along(const std::string& every, bool complete, int dimension,
   std::vector<ElementRange> ranges;
   while_unchanged(view, communicator, [&] {
     run_on_root(communicator, [&] {
-      const Times times = require_order(times_along(dimension, view, run, every), every, view, run);
+      const std::int64_t step = window_length(every).step();
+      const Times times =
+          require_order(times_along(dimension, view, run, every, step), every, view, run);
       std::vector<WindowRun> runs = runs_of(times, every, run);
       for (WindowRun& each : runs)
         each.kept = view.kept_times.within(each.indices, static_cast<std::size_t>(dimension));

@@ -249,6 +249,14 @@ def test_times_at_the_end_of_their_bounds_are_noted(tmp_path):
     write_times(path, begins, "days since 2001-01-01", "noleap")
     with_bounds(path, np.stack([begins, ends], 1))
     assert "bounds" not in support.run(*words, "--every", "month", "--ops", "mean").stderr
+    hours = np.array([6.0, 12, 18])
+    write_times(path, hours, "hours since 2001-01-01", "noleap")
+    with_bounds(path, np.stack([hours - 6, hours], 1))
+    said = "are the ends of their bounds: that of index {} counts as 2001-01-01T{}:00:00."
+    for groups, index, hour in ((["--every", "12 hours"], 1, "12"), (["--by", "day,hour"], 0, "06"),
+                                (["--where", "hour>6"], 0, "06")):  # fmt: skip
+        assert said.format(index, hour) in support.run(*words, *groups, "--ops", "mean").stderr
+    assert "bounds" not in support.run(*words, "--every", "day", "--ops", "mean").stderr
 
 
 @pytest.mark.parametrize("words, units, number", [
