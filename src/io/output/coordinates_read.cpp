@@ -63,10 +63,9 @@ class CoordinateReader {
       if (is_left && source_[d].is_new())
         result_.of_outputs.back().push_back(carry_new_dimension(source_[d]));
       // The netCDF library 4.9 can't open a file where dimensions without a name follow others.
-      if (is_left && result_.of_outputs.back().empty()) {
+      if (is_left && result_.of_outputs.back().empty())
         result_.of_outputs.back().push_back(
             add_dimension(phony_name + std::to_string(d), source_[d].extent()));
-      }
     }
     if (merged_) {
       result_.of_outputs.push_back({result_.dimensions.size()});
@@ -140,14 +139,16 @@ class CoordinateReader {
 
   /// Carries over a dimension that files lack; its coordinate are their numbers of its name.
   std::size_t carry_new_dimension(const CarriedDimension& dimension) {
-    const std::size_t number = add_dimension(dimension.new_name, dimension.extent());
-    new_dimension_ = number;
-    result_.dimensions[number].variable = attempt(coordinate_called(dimension.new_name), [&] {
-      const DatasetHandle named = open_netcdf_variable(dataset_, dimension.new_name);
-      const bool is_scalar = named && shape_of(named.get(), cannot_read_variable).empty();
-      return is_scalar ? carry_named(dataset_, dimension.new_name, true) : std::nullopt;
-    });
-    return number;
+    const std::string& name = dimension.new_name;
+    new_dimension_ = add_dimension(name, dimension.extent());
+    const auto carry = [&]() -> std::optional<std::size_t> {
+      DatasetHandle named = open_netcdf_variable(dataset_, name);
+      if (!named || !shape_of(named.get(), cannot_read_variable).empty()) return std::nullopt;
+      return dimension.fate == Fate::kept ? carry_named(dataset_, name, true)
+                                          : carry_cells(named, name, dimension, new_dimension_);
+    };
+    result_.dimensions[*new_dimension_].variable = attempt(coordinate_called(name), carry);
+    return *new_dimension_;
   }
 
   /// Returns the new dimension where a variable of one element has another one in each file.
@@ -170,8 +171,7 @@ class CoordinateReader {
     const bool of_characters = shape.size() == 2 && is_character(type.get());
     if (is_without_values(scale.get(), cannot_read_variable)) return std::nullopt;
     if (shape.size() > 1 && !of_characters)
-      throw Error(cannot_read_variable, "it has the name of a dimension, but several dimensions",
-                  "");
+      throw Error(cannot_read_variable, "it has a dimension's name, but several dimensions", "");
     if (shape.empty() || !has_indices(slice, shape.front()) || !is_number_or_text(type.get()))
       return std::nullopt;
     Selection part{slice};

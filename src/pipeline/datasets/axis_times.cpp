@@ -191,7 +191,8 @@ std::vector<std::optional<IndexTime>> read_times(const io::DatasetInfo& info, st
     io::Dataset line(file, coordinate);
     line.take_as_unsigned();
     const io::DatasetInfo& there = line.info();
-    if (const std::size_t dimensions = there.stored_shape.size(); dimensions != 1)
+    const std::size_t expected = several && !info.new_dimension.empty() ? 0 : 1;
+    if (const std::size_t dimensions = there.stored_shape.size(); dimensions != expected)
       throw usage_error("cannot determine the " + what + " of '" + there.name + "'",
                         "it has " + std::to_string(dimensions) + " dimensions, not one",
                         "Name a dimension that has a coordinate of times.");

@@ -281,8 +281,9 @@ std::optional<io::Dataset> open_coordinate(const io::DatasetInfo& info, std::siz
                                            const std::string& path) {
   const std::uint64_t extent = info.stored_shape[dimension];
   if (path.empty() || extent == 0) return std::nullopt;
-  io::Dataset line = io::is_joined_along(info, dimension) ? open_of_all(info, path, {0})
-                                                          : io::Dataset(info.stored_file, path);
+  io::Dataset line = io::is_joined_along(info, dimension)
+                         ? open_of_all(info, path, {0, info.new_dimension})
+                         : io::Dataset(info.stored_file, path);
   line.take_as_unsigned();
   if (line.info().stored_shape != std::vector{extent}) return std::nullopt;
   return line;

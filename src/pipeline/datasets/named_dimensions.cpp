@@ -113,7 +113,7 @@ class CoordinateSlice {
     const bool is_joined = io::is_joined_along(info, found.number);
     for (const std::string& file : is_joined ? info.files : std::vector{info.stored_file}) {
       const auto texts = io::read_texts(file, found.coordinate, io::selection_of);
-      if (!texts || texts->shape.size() != 1) return std::nullopt;
+      if (!texts || texts->shape.size() > 1) return std::nullopt;
       there.insert(texts->there.begin(), texts->there.end());
       for (const auto& number : texts->numbers)
         coordinates.push_back(number ? texts->there[*number] : "");

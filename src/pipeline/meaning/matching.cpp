@@ -311,9 +311,11 @@ std::optional<CoordinateLine> Grid::read(std::size_t dimension) const {
     return read_coordinate_line(info_.stored_file, path, {info_.stored_shape[dimension]});
   std::optional<CoordinateLine> whole;
   for (const std::string& file : info_.files) {
-    const std::uint64_t extent = io::Dataset(file, info_.name).info().stored_shape[dimension];
-    if (extent == 0) continue;
-    auto part = read_coordinate_line(file, path, {extent});
+    std::vector<std::uint64_t> shape;
+    if (info_.new_dimension.empty())
+      shape.push_back(io::Dataset(file, info_.name).info().stored_shape[dimension]);
+    if (product(shape) == 0) continue;
+    auto part = read_coordinate_line(file, path, shape);
     if (!part) return std::nullopt;
     if (!whole) {
       whole = std::move(part);

@@ -290,6 +290,43 @@ def test_outputs_have_the_coordinates_that_xarray_gives(folder):
         each.close()
 
 
+def test_times_of_each_file_are_those_of_the_new_dimension(folder):
+    values = samples.typed("f64", (5, 2, 3), seed=8)
+    days = (3.0, 30.5, 31.0, 40.25, 400.0)  # since 2000-01-01
+    paths = write_runs(folder, values, image=[24 * d if k % 2 else d for k, d in enumerate(days)])
+    for k, path in enumerate(paths):
+        with h5py.File(path, "a") as file:
+            file["image"].attrs["units"] = ("hours" if k % 2 else "days") + " since 2000-01-01"
+    words = (*runs(paths, "new:image"), "--ops", "max")
+
+    def results(*more):
+        report = support.run(*words, *more, "--json", "-").report["results"]
+        return report["coordinates"][0], report["datasets"]["max"]["values"]
+
+    groups = ([0, 1], [2, 3], [4])
+    coordinate, found = results("--axis", "image,lat,time", "--every", "month")
+    assert found == [values[group].max() for group in groups]
+    assert coordinate["dates"] == ["2000-01-17T18:00:00", "2000-02-05T15:00:00", "2001-02-04"]
+    coordinate, found = results("--axis", "image,lat,time", "--by", "month")
+    assert coordinate["values"] == [1, 2]
+    assert found == [values[:2].max(), values[2:].max()]
+    some = ("--axis", "lat,time", "--select")
+    assert results(*some, "image=2000-02")[1] == [each.max() for each in values[2:4]]
+    assert results(*some, "image=:31.")[1] == [each.max() for each in values[:3]]
+    conditions = ("--where", "year@image==2000", "--where", "image >= 31")
+    kept = support.run(*words, *conditions, "--json", "-")
+    assert kept.results == {"max": values[2:4].max()}
+    image = support.run("info", *words[1:-2], "--json", "-").report["results"]["dimensions"][0]
+    assert (image["first_date"], image["last_date"]) == ("2000-01-04", "2001-02-04")
+
+
+def test_texts_of_each_file_select(folder):
+    values = samples.typed("f64", (3, 2, 3), seed=8)
+    paths = write_runs(folder, values, site=["bern", "basel", "zug"])
+    words = (*runs(paths, "new:site"), "--select", "site=basel", "--ops", "max", "--json", "-")
+    assert support.run(*words).results == {"max": values[1].max()}
+
+
 def test_bounds_of_one_file_are_not_those_of_all(folder):
     paths = write_runs(folder, samples.typed("f64", (2, 4, 5), seed=8))
     for k, path in enumerate(paths):
