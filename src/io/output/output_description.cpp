@@ -70,11 +70,14 @@ OutputSource open_input(const OutputSpec& spec) {
   if (!spec.attributes_from) return source;
   const auto& [path, name] = *spec.attributes_from;
   source.file = open_for_reading(path);
-  if (!split_name(source.file.get(), name).member.empty()) return source;
-  source.dataset = open_dataset(source.file.get(), path, name, cannot_read(path, name));
+  const auto [stored, member] = split_name(source.file.get(), name);
+  DatasetHandle dataset =
+      open_stored_dataset(source.file.get(), path, stored, cannot_read(path, name));
   std::optional<NamedDimension> merged;
   if (!spec.merged_name.empty()) merged = NamedDimension{spec.merged_name, spec.shape.front()};
-  source.coordinates = read_coordinates(source.dataset.get(), spec.dimensions, std::move(merged));
+  source.coordinates = read_coordinates(dataset.get(), spec.dimensions, std::move(merged));
+  // Attributes of compound elements do not apply to their members.
+  if (member.empty()) source.dataset = std::move(dataset);
   return source;
 }
 

@@ -109,6 +109,35 @@ def test_attributes_of_the_table_are_not_the_members(folder):
     assert support.reduce(path, "run/table.good", ops="sum,count").results == stored
 
 
+def test_outputs_have_the_coordinates_of_the_table(folder):
+    path, out = folder / "in.h5", folder / "out.h5"
+    table = np.zeros((4, 2), [("energy", "f8"), ("place", "i4", 3)])
+    table["energy"] = np.arange(8).reshape(4, 2)
+    with h5py.File(path, "w") as file:
+        file["table"] = table
+        file["table"].attrs["units"] = "rows"
+        file["time"] = [0.0, 1.0, 31.0, 33.0]
+        file["time"].attrs["units"] = "days since 2000-01-31"
+        file["site"] = [5, 7]
+        for d, name in enumerate(("time", "site")):
+            file[name].make_scale(name)
+            file["table"].dims[d].attach_scale(file[name])
+    words = ("--axis", "time", "--every", "month", "--ops", "max")
+    support.run("reduce", path, "table.energy", *words, "-o", out)
+    with h5py.File(out) as file:
+        made = file["table.energy"]
+        assert made[...].tolist() == [[0, 1], [2, 3], [6, 7]]
+        assert [scale[0].name for scale in made.dims] == ["/time", "/site"]
+        assert file["time"][...].tolist() == [0, 1, 32]
+        assert file["site"][...].tolist() == [5, 7]
+        assert "units" not in made.attrs
+    support.run("reduce", path, "table.place", "--axis", "site", "--ops", "max", "-o", out, "--force")
+    with h5py.File(out) as file:
+        assert file["table.place"].shape == (4, 3)
+        assert file["table.place"].dims[0][0].name == "/time"
+        assert file["time"][...].tolist() == [0, 1, 31, 33]
+
+
 def test_info_all_and_patterns_list_members(folder):
     table = events()
     path = write(folder / "in.h5", table)
