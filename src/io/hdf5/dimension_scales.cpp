@@ -217,9 +217,10 @@ std::vector<std::string> axes_of_signal(hid_t dataset, const std::string& proble
   std::ranges::copy(read_lines(group.get(), "auxiliary_signals", problem),
                     std::back_inserter(signals));
   std::vector<std::string> axes = read_lines(group.get(), "axes", problem);
-  if (std::ranges::count(signals, own_name_of(dataset, problem)) == 0 ||
-      axes.size() != shape_of(dataset, problem).size())
-    return {};
+  const std::string own = own_name_of(dataset, problem);
+  const std::size_t dimensions = shape_of(dataset, problem).size();
+  if (dimensions == 1 && std::ranges::count(axes, own) > 0) return {own};
+  if (std::ranges::count(signals, own) == 0 || axes.size() != dimensions) return {};
   std::ranges::replace(axes, ".", "");
   return axes;
 }

@@ -22,7 +22,7 @@ bool is_dimension_scale(hid_t dataset, const std::string& problem);
 bool is_without_values(hid_t scale, const std::string& problem);
 
 /// Returns the names of the axes that a NeXus group (NXdata) gives its signals, one for each
-/// dimension, empty for none. None where the dataset is no signal.
+/// dimension, empty for none. An axis has its own. None where the dataset is neither.
 std::vector<std::string> axes_of_signal(hid_t dataset, const std::string& problem);
 
 /// Returns the scales of each of a dataset's dimensions: those attached to it, or itself, or NeXus'

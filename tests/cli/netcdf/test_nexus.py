@@ -46,6 +46,17 @@ def test_outputs_have_the_coordinates(folder):
         assert output.dims[0][0].attrs["units"] == "keV"
 
 
+def test_an_axis_is_its_own_coordinate(folder):
+    path = write(folder / "in.h5")
+    for words in (("--weights", "entry/data/energy"), ("--where", "entry/data/energy > 7")):
+        outcome = support.run("reduce", path, "entry/data/counts", *words)
+        assert "note" not in outcome.stderr
+    assert names_of(path, "entry/data/energy") == ["energy"]
+    support.run("reduce", path, "entry/data/energy", "--axis", "energy", "-o", folder / "out.h5")
+    with h5py.File(folder / "out.h5") as file:
+        assert file["entry/data/energy_bnds"][...].tolist() == [7.0, 7.25]
+
+
 @pytest.mark.parametrize(
     "attributes, names",
     [({"auxiliary_signals": ["errors"]}, ["energy", "x"]), ({}, None), ({"signal": "errors"}, ["energy", "x"])],
