@@ -100,12 +100,10 @@ void copy_labels(hid_t source, hid_t target, std::span<const std::size_t> dimens
   require(H5Awrite(copy.get(), type.get(), labels.data()), problem);
 }
 
-/// Cuts what fills up a string of fixed length.
-std::string_view without_padding(std::string_view text, hid_t type) {
+/// Cuts what fills up a string: blanks, too, whatever its type says, as Fortran pads texts.
+std::string_view without_padding(std::string_view text) {
   text = text.substr(0, text.find('\0'));
-  if (H5Tget_strpad(type) == H5T_STR_SPACEPAD)
-    text = text.substr(0, text.find_last_not_of(' ') + 1);
-  return text;
+  return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 }  // namespace
@@ -175,7 +173,7 @@ std::optional<std::string> read_text_attribute(hid_t object, const std::string& 
     const char* string = stored;
     if (variable) std::memcpy(&string, stored, sizeof(char*));
     if (variable && string == nullptr) continue;
-    lines += variable ? std::string_view(string) : without_padding({string, bytes}, type.get());
+    lines += without_padding(variable ? std::string_view(string) : std::string_view(string, bytes));
   }
   return lines;
 }

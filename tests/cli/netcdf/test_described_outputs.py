@@ -136,3 +136,25 @@ def test_a_coordinate_whose_chunk_is_too_short_is_named_and_missing(folder):
     with h5py.File(output) as file:
         assert file["values"][...].tolist() == np.arange(24.0).reshape(8, 3).sum(1).tolist()
         assert file["row"].attrs["NAME"].startswith(b"This is a netCDF dimension but not")
+
+
+def test_blanks_pad_texts(folder):
+    """As programs in Fortran write them."""
+    days = np.array([15.0, 45.0, 75.0])
+    with h5py.File(folder / "in.nc", "w") as file:
+        for name, values, texts in (
+            ("time", days, {"units": "days since 2001-01-01", "calendar": "360_day", "bounds": "cells"}),
+            ("cells", np.stack([days - 15, days + 15], 1), {}),
+            ("v", np.arange(6, dtype="i1").reshape(3, 2) - 3, {"units": "K", "_Unsigned": "true"}),
+        ):
+            file[name] = values
+            file[name].attrs.update({key: np.bytes_(text.ljust(32)) for key, text in texts.items()})
+        file["time"].make_scale("time")
+        file["v"].dims[0].attach_scale(file["time"])
+    words = ("--axis", "time", "--every", "month", "--ops", "var,max", "-o", folder / "out.nc")
+    support.run("reduce", folder / "in.nc", "v", *words)
+    with netCDF4.Dataset(folder / "out.nc") as file:
+        assert file["v_var"].units == "K2"
+        assert file["v_max"][:].tolist() == [[253, 254], [255, 0], [1, 2]]
+        assert file["cells"][:].tolist() == [[0, 30], [30, 60], [60, 90]]
+        assert file["time"][:].tolist() == days.tolist()
