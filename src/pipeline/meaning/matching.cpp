@@ -130,10 +130,10 @@ bool have_one_unit(const CoordinateLine& one, const CoordinateLine& other) {
 }
 
 std::string note_on_units(const std::string& name, const CoordinateLine& one,
-                          const CoordinateLine& other) {
+                          const CoordinateLine& other, bool are_compared = true) {
   if (have_one_unit(one, other)) return "";
-  return "coordinates '" + name + "' have equal numbers in '" + one.units + "' and '" +
-         other.units + "'. ";
+  return "coordinates '" + name + (are_compared ? "' have equal numbers in '" : "' are in '") +
+         one.units + "' and '" + other.units + "'. ";
 }
 
 /// Says of leading dimensions of one index, which are ignored, that `one` has several of them.
@@ -375,7 +375,7 @@ std::string require_match(Grid& one, Grid& other, const std::vector<SharedDimens
     require_order(one, other, each, a != nullptr && b != nullptr, problem);
     if (a != nullptr && b != nullptr) {
       require_equal(*a, *b, {one.info().stored_shape[each.one]}, {each.indices}, problem);
-      note += note_on_units(one.shown_name(each.one), *a, *b);
+      note += note_on_units(one.shown_name(each.one), *a, *b, each.indices.count > 0);
     } else if ((a != nullptr) != (b != nullptr) && !have_same_dimension(one, other, each) &&
                one.info().stored_shape[each.one] > 0 && other.info().stored_shape[each.other] > 0) {
       const std::string name =

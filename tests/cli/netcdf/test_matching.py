@@ -363,6 +363,13 @@ def test_scalar_coordinates_are_compared(folder):
     assert "coordinates 'height' have equal numbers in 'm' and 'km'." in stderr
 
 
+def test_units_along_the_joined_dimension_are_noted(folder):
+    paths = [write(folder / f"{name}.h5", ("height", "lat"), height=([low, low + 1], {"units": units}))
+             for name, low, units in (("a", 2.0, "m"), ("b", 10.0, "km"))]  # fmt: skip
+    stderr = support.run("reduce", *paths, "v", "--concat", "height", "--ops", "sum").stderr
+    assert "coordinates 'height' are in 'm' and 'km'." in stderr and "equal" not in stderr
+
+
 @pytest.mark.parametrize("attribute", ["standard_name", "cell_methods"])
 def test_files_that_say_other_things_of_a_dataset_are_noted(folder, attribute):
     first = write(folder / "a.h5", attributes={attribute: "time: mean"})
