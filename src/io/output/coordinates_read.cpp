@@ -218,13 +218,13 @@ class CoordinateReader {
         slice.count == 0 || !has_indices(slice, shape.front()) || !is_number(type.get()))
       return std::nullopt;
     const std::vector<double> elements = read_numbers(input, {slice});
-    if (!is_monotonic(elements)) return std::nullopt;
+    if (!is_monotonic(elements))
+      throw Error(cannot_read_variable, number ? "it neither rises nor falls throughout" : "", "");
     std::vector<double> values = elements;
-    const bool rises = values.front() < values.back();
     CarriedVariable bounds = attempt("the bounds of '" + name + "'", [&] {
                                return bounds_of(scale.get(), dimension, values);
                              }).value_or(CarriedVariable{name + "_bnds", {}, no_values(), {}});
-    const std::vector<double> ends = ends_of_cells(values, dimension, rises);
+    const auto ends = ends_of_cells(values, dimension, elements[0] < elements.back());
     std::vector<double> middles;
     for (std::uint64_t cell = 0; cell < dimension.extent(); ++cell) {
       const ElementRange indices = dimension.cell(cell);

@@ -16,10 +16,9 @@ namespace {
 using Times = std::vector<IndexTime>;
 
 Times require_order(const std::vector<std::optional<IndexTime>>& read, const std::string& every,
-                    const DatasetView& view, Run& run) {
+                    const DatasetView& view) {
   const std::string problem = "cannot apply `every` '" + every + "' to '" + view.info().name + "'";
   Times times;
-  bool repeat = false;
   for (const auto& time : read) {
     const std::string index = std::to_string(times.size());
     if (!time)
@@ -36,11 +35,9 @@ Times require_order(const std::vector<std::optional<IndexTime>>& read, const std
                         date_text(time->instant, time->calendar) + " after " +
                         date_text(last.instant, last.calendar),
                     "Sort them, or group them with `by`, which needs no order.");
-      repeat |= time->instant == last.instant;
     }
     times.push_back(*time);
   }
-  if (repeat) run.note("some times repeat: outputs have no coordinate of their windows.");
   return times;
 }
 
@@ -126,7 +123,7 @@ AxisGroups windows_along(const std::string& every, bool complete, int dimension,
     run_on_root(communicator, [&] {
       const std::int64_t step = window_length(every).step();
       const Times times =
-          require_order(times_along(dimension, view, run, every, step), every, view, run);
+          require_order(times_along(dimension, view, run, every, step), every, view);
       std::vector<WindowRun> runs = runs_of(times, every, run);
       for (WindowRun& each : runs)
         each.kept = view.kept_times.within(each.indices, static_cast<std::size_t>(dimension));

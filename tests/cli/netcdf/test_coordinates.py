@@ -183,7 +183,12 @@ def test_cells_need_a_monotonic_coordinate(folder, values, bounds, expected):
             file["x"].bounds = "edges"
             file.createVariable("edges", "f8", ["x", "nv"])[:] = bounds
         file.createVariable("v", "f8", ["x"])[:] = 1
-    support.run("reduce", folder / "in.nc", "v", "--axis", 0, "-o", folder / "out.nc")
+    words = ("reduce", folder / "in.nc", "v", "--axis", 0)
+    for more in ((), ("--every", 2)):
+        said = "outputs lack the coordinate 'x': it neither rises nor falls throughout."
+        is_said = said in support.run(*words, *more).stderr
+        assert is_said == (expected is None and bool(more))
+    support.run(*words, "-o", folder / "out.nc")
     found = support.opened(folder / "out.nc")
     if expected is None:
         assert set(found.variables) == {"v"}
