@@ -19,6 +19,8 @@ case $kind in
   address)
     preset=sanitize targets=(io_tests rank_tests command_server)
     tests='^(io_tests|rank_tests\.3|program\.(filters|security))'
+    # lld links in a third of the time.
+    if command -v ld.lld >/dev/null; then set -- -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld "$@"; fi
     ;;
   threads)
     preset=sanitize-threads targets=(core_tests cpu_tests rank_tests command_server)
