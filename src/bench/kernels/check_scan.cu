@@ -3,6 +3,7 @@
 
 #include "bench/kernels/kernels.hpp"
 #include "cuda/primitives/warp.cuh"
+#include "cuda/runtime/kernel_types.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/memory.hpp"
 #include "cuda/runtime/stream.hpp"
@@ -133,8 +134,8 @@ void start_count(const ClaimedScan& scan, std::uint64_t* mismatches, cudaStream_
 
 std::uint64_t scan_mismatches(const ClaimedScan& scan, cudaStream_t stream) {
   return counted(stream, [&](std::uint64_t* mismatches) {
-    visit_element_type(scan.input_type, [&](auto input) {
-      visit_element_type(scan.output_type, [&](auto output) {
+    cuda::visit_kernel_type(scan.input_type, [&](auto input) {
+      cuda::visit_kernel_type(scan.output_type, [&](auto output) {
         start_count<decltype(input), decltype(output)>(scan, mismatches, stream);
       });
     });

@@ -2,6 +2,7 @@
 #include <type_traits>
 
 #include "bench/kernels/kernels.hpp"
+#include "cuda/runtime/kernel_types.hpp"
 #include "cuda/runtime/launch.cuh"
 
 namespace warpfold::bench::kernels {
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(threads)
 
 void fill(void* elements, ElementType type, Pattern pattern, std::uint64_t count,
           std::uint64_t seed, cudaStream_t stream) {
-  visit_element_type(type, [&](auto zero) {
+  cuda::visit_kernel_type(type, [&](auto zero) {
     using T = decltype(zero);
     cuda::launch("filling an array on the GPU", fill_kernel<T>, {blocks, threads, stream},
                  static_cast<T*>(elements), pattern, count, seed);

@@ -8,6 +8,7 @@
 #include "core/values/byte_order.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/kernel_types.hpp"
 #include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
@@ -137,7 +138,7 @@ unsigned decoding_blocks(std::uint64_t elements) {
 }  // namespace
 
 void load_decoding(ElementType type) {
-  visit_element_type(type, [](auto element) {
+  visit_kernel_type(type, [](auto element) {
     load_kernel(decode_kernel<decltype(element)>);
     load_kernel(unpack_kernel<decltype(element)>);
   });
@@ -146,7 +147,7 @@ void load_decoding(ElementType type) {
 void decode_elements(const StoredElements& stored, const DecodedElements& target,
                      cudaStream_t stream) {
   if (stored.count == 0) return;
-  visit_element_type(stored.format.type, [&](auto element) {
+  visit_kernel_type(stored.format.type, [&](auto element) {
     using Stored = decltype(element);
     launch("starting to decode elements on the GPU",
            stored.decoding.unpacking.active ? unpack_kernel<Stored> : decode_kernel<Stored>,

@@ -10,6 +10,7 @@
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/kernel_types.hpp"
 #include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
@@ -228,7 +229,7 @@ BinIndex bin_index(ElementType type, std::span<const std::uint64_t> keys) {
 
 void histogram(const HistogramArguments& arguments, cudaStream_t stream) {
   const std::uint64_t bytes = (arguments.bins.count + outside_counters) * sizeof(unsigned);
-  visit_element_type(arguments.format.type, [&](auto element) {
+  visit_kernel_type(arguments.format.type, [&](auto element) {
     using T = decltype(element);
     if (bytes <= max_shared_bytes)
       start(block_histogram_kernel<T>, arguments, bytes, stream);

@@ -9,6 +9,7 @@
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/kernel_types.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/stream.hpp"
 
@@ -264,7 +265,7 @@ void visit_key_type(ElementType values, Visitor&& visitor) {
 }  // namespace
 
 void load_gathering(ElementType stored) {
-  visit_element_type(stored, [](auto element) { load_kernel(gather_kernel<decltype(element)>); });
+  visit_kernel_type(stored, [](auto element) { load_kernel(gather_kernel<decltype(element)>); });
 }
 
 void load_search(ElementType values) {
@@ -281,7 +282,7 @@ void gather_keys(const StoredElements& stored, const KeyTable& table, std::uint6
                  cudaStream_t stream) {
   constexpr std::uint64_t most_blocks = 1 << 14;
   if (stored.count == 0) return;
-  visit_element_type(stored.format.type, [&](auto element) {
+  visit_kernel_type(stored.format.type, [&](auto element) {
     launch("starting to gather keys on the GPU", gather_kernel<decltype(element)>,
            {std::min(blocks_of(ceil_div(stored.count, std::uint64_t{4})), most_blocks), key_threads,
             stream},

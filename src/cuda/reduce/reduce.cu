@@ -8,6 +8,7 @@
 #include "core/layout/partition.hpp"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/fp64.hpp"
+#include "cuda/runtime/kernel_types.hpp"
 
 namespace warpfold::cuda::kernels {
 namespace {
@@ -41,7 +42,7 @@ bool uses_fp64() {
 }
 
 int resident_reduce_blocks(ElementType type, ReduceNeeds needs) {
-  return visit_element_type(
+  return visit_kernel_type(
       type, [&](auto element) { return resident_reduce_blocks_of<decltype(element)>(needs); });
 }
 
@@ -52,8 +53,8 @@ int reduce_blocks(std::uint64_t bytes, int resident_blocks) {
 }
 
 void reduce(const ReduceArguments& arguments, cudaStream_t stream) {
-  visit_element_type(arguments.format.type,
-                     [&](auto element) { reduce_elements<decltype(element)>(arguments, stream); });
+  visit_kernel_type(arguments.format.type,
+                    [&](auto element) { reduce_elements<decltype(element)>(arguments, stream); });
 }
 
 }  // namespace warpfold::cuda::kernels

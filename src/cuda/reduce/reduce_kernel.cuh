@@ -14,6 +14,7 @@
 #include "cuda/reduce/reduce_integers.cuh"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/fp64.hpp"
+#include "cuda/runtime/kernel_types.hpp"
 #include "cuda/runtime/launch.cuh"
 
 namespace warpfold::cuda::kernels {
@@ -146,6 +147,10 @@ class ThreadReduce {
   ThreadExtrema<T, Way::doubles> extrema_;
 };
 
+template <class T, ReduceNeeds needs, class Way>
+inline constexpr bool has_code = has_kernels<T> &&
+                                 (!has_both_ways<T, needs> || Way::has_code(device_architecture));
+
 /// Enough blocks to keep the memory busy, few enough that their registers are not spilled.
 template <class T, ReduceNeeds needs>
 constexpr int blocks_per_multiprocessor() {
@@ -156,8 +161,8 @@ constexpr int blocks_per_multiprocessor() {
 
 template <class T, ReduceNeeds needs, class Way>
 __device__ void reduce_share(const ReduceShare& share) {
-  if constexpr (has_both_ways<T, needs> && !Way::has_code(device_architecture)) {
-    __trap();  // uses_fp64() chooses the other way
+  if constexpr (!has_code<T, needs, Way>) {
+    __trap();  // uses_fp64() chooses the other way, visit_kernel_type() another type
   } else {
     using Reduce = ThreadReduce<T, needs, Way>;
     __shared__ BlockTotals block;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "cuda/runtime/kernel_types.hpp"
 #include "warpfold/core/element_type.hpp"
 #include "warpfold/core/scan_operation.hpp"
 
@@ -113,7 +114,7 @@ typename Operator::Value carried_value(std::uint64_t output_bits) {
 template <class Visitor>
 bool visit_scan_operator(ElementType input, ElementType output, ScanOperation operation,
                          Visitor&& visitor) {
-  return visit_element_type(input, [&](auto element) {
+  return visit_kernel_type(input, [&](auto element) {
     using In = decltype(element);
     if constexpr (!std::is_arithmetic_v<In>) {
       return false;

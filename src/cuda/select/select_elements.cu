@@ -8,6 +8,7 @@
 #include "core/values/byte_order.hpp"
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/device.hpp"
+#include "cuda/runtime/kernel_types.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/stream.hpp"
 #include "cuda/scan/scan_lookback.cuh"
@@ -219,7 +220,7 @@ __global__ void __launch_bounds__(select_threads, select_blocks)
 template <class Visitor>
 void visit_decoding(const StoredElements& stored, Visitor&& visitor) {
   const Unpacking& unpacking = stored.decoding.unpacking;
-  visit_element_type(stored.format.type, [&](auto element) {
+  visit_kernel_type(stored.format.type, [&](auto element) {
     using Element = decltype(element);
     if (!unpacking.active) return visitor(Element{}, Element{});
     visit_value_of<Wide<Element>>(unpacking, [&](auto value) { visitor(Wide<Element>{}, value); });

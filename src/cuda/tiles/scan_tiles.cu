@@ -5,6 +5,7 @@
 #include "core/scan/scan_arithmetic.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
+#include "cuda/runtime/kernel_types.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/tiles/tile.cuh"
 #include "cuda/tiles/tile_scans.hpp"
@@ -212,7 +213,7 @@ __global__ void __launch_bounds__(tile_threads)
 
 void scan_sum_integer(const BlockView& block, const int128* tile_sums, int128 before,
                       bool exclusive, const OverflowCheck& check, cudaStream_t stream) {
-  visit_element_type(block.format.type, [&](auto element) {
+  visit_kernel_type(block.format.type, [&](auto element) {
     using T = decltype(element);
     if constexpr (!is_floating_element<T>)
       launch("starting the scan on the GPU", scan_sum_integer_kernel<T>,
@@ -223,7 +224,7 @@ void scan_sum_integer(const BlockView& block, const int128* tile_sums, int128 be
 void scan_extremum(const BlockView& block, const Extremum* tile_extrema,
                    const unsigned long long* first_nan, const ExtremumCarry& before, bool maximum,
                    bool exclusive, const OverflowCheck& check, cudaStream_t stream) {
-  visit_element_type(block.format.type, [&](auto element) {
+  visit_kernel_type(block.format.type, [&](auto element) {
     launch("starting the scan on the GPU", scan_extremum_kernel<decltype(element)>,
            {block.tiles(), tile_threads, stream}, block, tile_extrema, first_nan, before, maximum,
            exclusive, check);

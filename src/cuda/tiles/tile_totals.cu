@@ -5,6 +5,7 @@
 #include "core/layout/partition.hpp"
 #include "cuda/primitives/comparable.cuh"
 #include "cuda/primitives/warp.cuh"
+#include "cuda/runtime/kernel_types.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/tiles/tile.cuh"
 
@@ -130,7 +131,7 @@ void exclusive_prefixes(Value* values, std::uint64_t count, cudaStream_t stream)
 }  // namespace
 
 void integer_tile_totals(const BlockView& block, int128* sums, cudaStream_t stream) {
-  visit_element_type(block.format.type, [&](auto element) {
+  visit_kernel_type(block.format.type, [&](auto element) {
     using T = decltype(element);
     if constexpr (!is_floating_element<T>)
       launch("starting the reduction of a block on the GPU", integer_tile_totals_kernel<T>,
@@ -140,7 +141,7 @@ void integer_tile_totals(const BlockView& block, int128* sums, cudaStream_t stre
 
 void extremum_tile_totals(const BlockView& block, bool maximum, Extremum* extrema,
                           unsigned long long* first_nan, cudaStream_t stream) {
-  visit_element_type(block.format.type, [&](auto element) {
+  visit_kernel_type(block.format.type, [&](auto element) {
     launch("starting the reduction of a block on the GPU",
            extremum_tile_totals_kernel<decltype(element)>, {block.tiles(), tile_threads, stream},
            block, maximum, extrema, first_nan);
