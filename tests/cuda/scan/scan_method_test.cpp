@@ -363,6 +363,9 @@ TEST_P(CudaFloatScan, TilesOfManyRoundsAreScanned) {
         Series::halves_below_a_trace, Series::halves_above_a_far_trace, Series::halves_that_cancel,
         Series::tails, Series::tails_that_cancel, Series::tails_of_falling_tiles,
         Series::tails_in_places}) {
+    // On an emulated GPU types take turns.
+    if (is_emulated() && (static_cast<int>(series) + static_cast<int>(GetParam())) % 2 == 0)
+      continue;
     const auto bytes = bytes_of_series(GetParam(), series, size);
     const auto none = Accumulator::empty();
     EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
