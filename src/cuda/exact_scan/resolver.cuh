@@ -307,18 +307,17 @@ class TileResolver {
     // Copies: an object passed by reference to a call lies in local memory everywhere.
     if (((flags | prefix_.flags) & remainder_flag) != 0) {
       RunningPrefix prefix = prefix_;
-      const ExactAggregateRing ring = ring_;
-      follow_remainders<Size>(prefix, ring, span, (flags & remainder_flag) != 0, highest_top(read));
+      follow_remainders<Size>(prefix, shared_.ring, span, (flags & remainder_flag) != 0,
+                              highest_top(read));
       prefix_ = prefix;
       prefix_.has_rest = prefix.rest.any();
     }
     if ((flags & full_width_flag) != 0 || !add(span, read, (flags & lower_slices_flag) != 0)) {
       RunningPrefix prefix = prefix_;
-      const ExactAggregateRing ring = ring_;
       const LaneAggregates all = read;
       // The first tiles' windows are higher than those needed later.
       if (round > 2 * window_lead) others_top_ = max(others_top_, highest_top(read));
-      reopened = resolve_slow_path<Size>(prefix, ring, all, span);
+      reopened = resolve_slow_path<Size>(prefix, shared_.ring, all, span);
       prefix_ = prefix;
       prefix_.has_rest = prefix.rest.any();
     }
@@ -357,8 +356,7 @@ class TileResolver {
     for (const AggregateWord& word : read.word) own.add(word);
     WordSums lower{};
     if (more_slices) {
-      const ExactAggregateRing ring = ring_;
-      lower = sum_lower_aggregate_words(ring, span);
+      lower = sum_lower_aggregate_words(shared_.ring, span);
     }
     WindowSum sum = sum_of_words(own, lower, more_slices);
     sum.add(prefix_.sum);
