@@ -1,5 +1,6 @@
 #include "cuda/scan/one_pass_scan.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -34,7 +35,10 @@ std::uint64_t carry_bits(ElementType output, ScanOperation operation, const void
 }  // namespace
 
 bool OnePassScan::supports(ElementType input, ElementType output, ScanOperation operation) {
-  return kernels::scan_supports(input, output, operation);
+  if (is_floating(input) || operation != ScanOperation::sum)
+    return input == output && (is_integer(input) || size_of(input) >= 4);
+  return is_integer(output) && (size_of(output) == size_of(input) ||
+                                size_of(output) >= std::max<std::size_t>(size_of(input), 4));
 }
 
 OnePassScan::OnePassScan(ElementType input, ElementType output, ScanOperation operation)

@@ -101,10 +101,6 @@ struct RegistersLaunch {
 
 }  // namespace
 
-bool scan_supports(ElementType input, ElementType output, ScanOperation operation) {
-  return visit_scan_operator(input, output, operation, [](auto) {});
-}
-
 ResidentScan scan_registers_resident(ElementType input, ElementType output,
                                      ScanOperation operation) {
   ResidentScan resident;

@@ -21,9 +21,6 @@ struct ScanArguments {
   std::uint32_t epoch;  ///< the first of this scan's; epochs begin with 1 and are used once
 };
 
-/// Returns whether there are scans of these types.
-bool scan_supports(ElementType input, ElementType output, ScanOperation operation);
-
 /// Returns how many bytes of workspace a scan by so many blocks takes.
 std::uint64_t scan_workspace_bytes(std::uint32_t resident_blocks);
 
