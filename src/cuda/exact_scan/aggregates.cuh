@@ -153,21 +153,22 @@ struct ExactAggregateRing {
     store_whole(lower_words + place(round, block), record.lower);
   }
 
-  /// Publishes a number of full width among `among`. Called by a whole warp.
-  __device__ void publish(AggregateWord* among, std::uint32_t round, std::uint32_t block,
+  /// Publishes a number as one of `wide_words`. Called by a whole warp.
+  __device__ void publish(AggregateWord* wide_words, std::uint32_t round, std::uint32_t block,
                           const WarpSuperaccumulator& number) const {
     if (warp::lane() >= WarpSuperaccumulator::lanes) return;
     AggregateWord word{{}, epoch(round)};
 #pragma unroll
     for (int k = 0; k < WarpSuperaccumulator::per_lane; ++k)
       word.part[k] = static_cast<std::uint32_t>(number.digit[k]);
-    store_whole(lane_word(among, round, block), word);
+    store_whole(lane_word(wide_words, round, block), word);
   }
 
-  /// Waits for the numbers of full width, `among` words, of a span's blocks from `first` on whose
-  /// bits are set in `blocks`, and adds them. By a whole warp.
-  __device__ void add_full_width(AggregateWord* among, std::uint32_t first, std::uint32_t blocks,
-                                 const LookbackSpan& span, WarpSuperaccumulator& to) const {
+  /// Waits for the numbers in `wide_words` of a span's blocks from `first` on whose bits are set in
+  /// `blocks`, and adds them. By a whole warp.
+  __device__ void add_full_width(AggregateWord* wide_words, std::uint32_t first,
+                                 std::uint32_t blocks, const LookbackSpan& span,
+                                 WarpSuperaccumulator& to) const {
     if (warp::lane() >= WarpSuperaccumulator::lanes) blocks = 0;
 #pragma unroll 1
     for (; blocks != 0; first += full_width_at_once, blocks >>= full_width_at_once) {
@@ -178,7 +179,7 @@ struct ExactAggregateRing {
         for (int i = 0; i < full_width_at_once; ++i) {
           const std::uint32_t block = first + static_cast<std::uint32_t>(i);
           if ((missing >> i & 1) != 0)
-            word[i] = load_whole(lane_word(among, span.round_of(block), block));
+            word[i] = load_whole(lane_word(wide_words, span.round_of(block), block));
         }
 #pragma unroll
         for (int i = 0; i < full_width_at_once; ++i)
@@ -210,9 +211,9 @@ struct ExactAggregateRing {
   }
 
  private:
-  __device__ AggregateWord* lane_word(AggregateWord* among, std::uint32_t round,
+  __device__ AggregateWord* lane_word(AggregateWord* wide_words, std::uint32_t round,
                                       std::uint32_t block) const {
-    return among + place(round, block) * WarpSuperaccumulator::lanes + warp::lane();
+    return wide_words + place(round, block) * WarpSuperaccumulator::lanes + warp::lane();
   }
 };
 

@@ -18,6 +18,7 @@
 #include "cuda/primitives/warp.cuh"
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/fp64.hpp"
+#include "cuda/runtime/kernel_types.hpp"
 #include "cuda/runtime/launch.cuh"
 #include "cuda/runtime/memory.hpp"
 
@@ -149,17 +150,11 @@ __device__ __forceinline__ void scan_tiles_of_block(const ExactScanParameters& s
     resolve_tile_prefixes<typename Layout::Size>(scan.ring, scan.carry, scan.array.end);
 }
 
-#ifdef WARPFOLD_SAMPLE_KERNELS
-inline constexpr bool has_all_types = false;
-#else
-inline constexpr bool has_all_types = true;
-#endif
-
 /// Returns whether kernels of two types have code for an architecture: of one arithmetic, which
 /// GPUs of others do without, and of a sample of the types where only compilers see them.
 template <class In, class Out, class Arithmetic>
 constexpr bool has_code(int architecture) {
-  return Arithmetic::has_code(architecture) && (has_all_types || sizeof(In) == sizeof(Out));
+  return Arithmetic::has_code(architecture) && (has_all_kernels || sizeof(In) == sizeof(Out));
 }
 
 /// A kernel of one arithmetic, which may have no code; resident_scan() says so.

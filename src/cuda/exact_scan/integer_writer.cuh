@@ -92,7 +92,7 @@ class SegmentWriter {
     // Lanes and the window lack less than a unit each.
     const bool resolved =
         below >= (aggregate.lanes_are_cut ? Layout::segment_bits : -64) &&
-        ((tile_prefix.lacking & remainder_flag) == 0 || unit >= slice_unit(tile_prefix.top, 1));
+        (!tile_prefix.lacks_remainders() || unit >= slice_unit(tile_prefix.top, 1));
     if (aggregate.lane_unit == no_unit || zeros > 50 || aggregate.exponent > exponent - 3 ||
         !resolved || exponent <= -rounding.bias() || exponent >= rounding.bias() - 1)
       return false;

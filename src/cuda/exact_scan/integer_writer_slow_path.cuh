@@ -204,7 +204,7 @@ __device__ __noinline__ bool write_segment_exactly(const ScannedArray& array, st
       aggregate.exponent <= tile_prefix.top - Layout::headroom) {
     WindowSum before = tile_prefix.segment[warp::index()].sum;
     bool more = tile_prefix.lacking != 0;
-    if (tile_prefix.reopened || (tile_prefix.lacking & remainder_flag) != 0) {
+    if (tile_prefix.reopened || tile_prefix.lacks_remainders()) {
       WarpSuperaccumulator rest = prefix_of_segment(shared, round);
       before = rest.take(tile_prefix.top, memory.scratch_digits);
       more = rest.any();

@@ -30,11 +30,13 @@ class TilePublisher {
     flags = warp::combined_bits(flags);
     WindowSum through = own.sum;
     if ((flags & third_slice_flag) != 0) add_lanes_below(through, 2, window_slices);
+    const bool has_remainders = (flags & (remainder_flag | full_width_flag)) == remainder_flag;
+    if (has_remainders) published_ = any_remainder_flag;
     const int round_exponent = publish_aggregate(round, through, flags);
     add_lanes_below(through, 0, 2);
     const std::uint32_t below_flags =
         (flags & any_non_finite) != 0 ? flags_below(own.flags) : std::uint32_t{0};
-    if ((flags & remainder_flag) != 0 && (flags & full_width_flag) == 0) {
+    if (has_remainders) {
       add_full_width_sums(remainders_, shared_, round, segment_warps());
       remainders_.normalize();
     }
@@ -77,7 +79,6 @@ class TilePublisher {
       ring_.publish(ring_.full_width_words, round, blockIdx.x, digits);
       kept = any_non_finite | full_width_flag;
     }
-    if ((flags & kept & remainder_flag) != 0) published_ = any_remainder_flag;
     if (warp::lane() == 0)
       ring_.publish(round, blockIdx.x,
                     TileAggregate(sum, header_of(shared_.window_top[round % window_rounds]) |
@@ -95,7 +96,7 @@ class TilePublisher {
   const ExactAggregateRing ring_;
   BlockMemoryOf<Size>& shared_;
   WarpSuperaccumulator remainders_{};  ///< the sum over the block's tiles so far
-  std::uint32_t published_ = 0;        ///< any_remainder_flag, if it has published them
+  std::uint32_t published_ = 0;        ///< any_remainder_flag, if it publishes them
 };
 
 }  // namespace warpfold::cuda::kernels

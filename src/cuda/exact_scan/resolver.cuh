@@ -18,8 +18,9 @@ struct RunningPrefix {
   bool has_rest;
   WindowSum sum;
   std::int32_t top;
-  std::uint32_t flags;  ///< NonFiniteFlag; remainder_flag: it lacks all but TakenRemainders
+  std::uint32_t flags;  ///< NonFiniteFlag; remainder_flag if it lacks_remainders()
 
+  /// Returns whether blocks have published other remainders than TakenRemainders.
   __device__ bool lacks_remainders() const { return (flags & remainder_flag) != 0; }
 };
 
@@ -199,8 +200,8 @@ __device__ __noinline__ bool resolve_slow_path(RunningPrefix& prefix,
                            (tile_prefix.flags & full_width_flag) != 0, shared.scratch_digits);
 }
 
-/// Counts a round by whether it has remainders, of which the highest window has `top`; takes those
-/// that are no longer joined by others. By a whole warp.
+/// Leaves out the remainders of a round that has some, in windows up to `top`. Takes all remainders
+/// after remainder_patience rounds without any. By a whole warp.
 template <class Size>
 __device__ __noinline__ void follow_remainders(RunningPrefix& prefix,
                                                const ExactAggregateRing& ring, LookbackSpan span,
@@ -380,7 +381,7 @@ class TileResolver {
       if (reopened || (prefix_.flags & any_non_finite) != 0)
         segment.error = slow_path;
       else if (prefix_.lacks_remainders() && segment.error != slow_path)
-        segment.error = 2;
+        segment.error = remainder_error;
     }
     const std::uint32_t lacking =
         (prefix_.has_rest ? rest_flag : 0) | (prefix_.flags & remainder_flag);

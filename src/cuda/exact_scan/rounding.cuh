@@ -15,7 +15,7 @@
 /// Rounding of prefixes to output elements, and counting of non-finite elements.
 namespace warpfold::cuda::kernels {
 
-/// Returns the lower word, of which the compiler makes no part of a longer word.
+/// Returns the lower word by an intrinsic: the compiler tests a bit of a cast in 64 bits.
 __device__ inline std::uint32_t low_word(double value) {
 #ifdef __CUDA_ARCH__
   return static_cast<std::uint32_t>(__double2loint(value));

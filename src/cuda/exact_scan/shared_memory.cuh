@@ -81,6 +81,7 @@ struct SegmentPrefix {
 };
 
 inline constexpr std::int32_t slow_path = -1;
+inline constexpr std::int32_t remainder_error = 2;
 
 /// In addition to remainder_flag: sums lack a rest below the window, in [0, a unit of the last
 /// slice).
@@ -101,6 +102,8 @@ struct TilePrefix {
   /// If they lack any: the rest, less the remainders that they have.
   std::uint32_t rest[full_width_digits];
   SegmentPrefix segment[max_segment_warps];
+
+  __device__ bool lacks_remainders() const { return (lacking & remainder_flag) != 0; }
 };
 
 /// The resolver's account of remainders.

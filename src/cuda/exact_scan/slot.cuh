@@ -65,20 +65,6 @@ __device__ void for_each_in_slot(Slot<Layout::vectors>& slot, Visit visit) {
   }
 }
 
-/// Loads a lane's elements from the slot, as value_of() gives them, into registers.
-template <class Layout, class Value, class ValueOf>
-__device__ void load_lane(Slot<Layout::vectors>& slot, Value (&value)[Layout::lane_elements],
-                          ValueOf value_of) {
-#pragma unroll
-  for (int j = 0; j < Layout::in_vectors; ++j) {
-    const auto elements =
-        std::bit_cast<typename Layout::InElements>(slot.at(warp::lane() * Layout::in_vectors + j));
-#pragma unroll
-    for (int k = 0; k < Layout::in_count; ++k)
-      value[j * Layout::in_count + k] = value_of(elements.element[k]);
-  }
-}
-
 /// Replaces the slot's elements by what prefix_after() returns, `AtOnce` vectors at a time.
 template <class In, class Out, int AtOnce = SegmentLayout<In, Out>::in_vectors, class PrefixAfter>
 __device__ void replace_elements(Slot<SegmentLayout<In, Out>::vectors>& slot,

@@ -27,15 +27,14 @@ __device__ WarpSuperaccumulator sum_of_parts(std::uint32_t round, int scale, Par
   auto& memory = BlockMemoryOf<Layout>::own().segment[warp::index()];
   for (int i = warp::lane(); i < 2 * full_width_digits; i += warp::lanes) memory.half_digits[i] = 0;
   __syncwarp();
+  const auto add = [&](int i, std::int32_t digit) {
+    if (digit != 0) atomicAdd(&memory.half_digits[i], digit);
+  };
   for_each_in_slot<Layout>(
       memory.slot[round % slot_rounds], [&](typename Layout::InBits bits, int) {
         const ScaledInteger part = part_of(bits);
         const int place = part.exponent + scale - least_unit;
-        add_half_digits<significand_bits<double>>(part.magnitude, place, part.negative,
-                                                  [&](int i, std::int32_t digit) {
-                                                    if (digit != 0)
-                                                      atomicAdd(&memory.half_digits[i], digit);
-                                                  });
+        add_half_digits<significand_bits<double>>(part.magnitude, place, part.negative, add);
       });
   __syncwarp();
   WarpSuperaccumulator sum;

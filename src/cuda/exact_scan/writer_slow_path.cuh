@@ -30,9 +30,9 @@ __device__ WarpSuperaccumulator prefix_of_segment(BlockMemory<Vectors>& shared,
   WarpSuperaccumulator before{};
   if (tile_prefix.reopened)
     before = sum_of_segments(shared, round, warp::index());
-  else if ((tile_prefix.lacking & remainder_flag) != 0)
+  else if (tile_prefix.lacks_remainders())
     add_full_width_sums(before, shared, round, warp::index());
-  if ((tile_prefix.lacking & remainder_flag) != 0)
+  if (tile_prefix.lacks_remainders())
     before.add(shared.ring.remainders(LookbackSpan{round, shared.ring.blocks}));
   before.add(tile_prefix.segment[warp::index()].sum, tile_prefix.top);
   if (tile_prefix.lacking != 0) before.add(tile_prefix.rest);
@@ -221,7 +221,7 @@ __device__ __noinline__ void write_segment_slow_path(const ScannedArray& array, 
       scaled == (tile_prefix.top > largest_top ? downscale_exponent : 0)) {
     WindowSum before = tile_prefix.segment[warp::index()].sum;
     bool has_rest = tile_prefix.lacking != 0;
-    if (tile_prefix.reopened || (tile_prefix.lacking & remainder_flag) != 0) {
+    if (tile_prefix.reopened || tile_prefix.lacks_remainders()) {
       WarpSuperaccumulator rest = prefix_of_segment(shared, round);
       before = rest.take(tile_prefix.top, memory.scratch_digits);
       has_rest = rest.any();

@@ -9,15 +9,19 @@
 namespace warpfold::cuda {
 
 #ifdef WARPFOLD_SAMPLE_KERNELS
-/// Whether kernels for elements of type T are compiled: integers of each size, floats but one.
-template <class T>
-inline constexpr bool has_kernels =
-    is_floating_element<T> ? !std::is_same_v<T, BFloat16>
-                           : std::is_signed_v<T> == (sizeof(T) == 2 || sizeof(T) == 8);
+inline constexpr bool has_all_kernels = false;
 #else
-template <class T>
-inline constexpr bool has_kernels = true;
+inline constexpr bool has_all_kernels = true;
 #endif
+
+/// Tells whether kernels for elements of type T are compiled. A sample has integers of each size,
+/// and floats but one.
+template <class T>
+inline constexpr bool has_kernels = has_all_kernels ||
+                                    (is_floating_element<T>
+                                         ? !std::is_same_v<T, BFloat16>
+                                         : std::is_signed_v<T> ==
+                                               (sizeof(T) == 2 || sizeof(T) == 8));
 
 /// Calls `visitor` as visit_element_type() does. Throws an Error for a type without kernels.
 template <class Visitor>

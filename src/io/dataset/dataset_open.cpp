@@ -125,6 +125,12 @@ DatasetHandle open_netcdf_variable(hid_t variable, const std::string& name) {
   return named ? std::move(named) : open_named(variable, name);
 }
 
+DatasetHandle open_netcdf_scalar(hid_t variable, const std::string& name) {
+  DatasetHandle named = open_netcdf_variable(variable, name);
+  if (named && !shape_of(named.get(), cannot_read_variable).empty()) return {};
+  return named;
+}
+
 std::string link_text(hid_t file, const std::string& path) {
   LinkInfo link;
   if (get_link_info(file, path.c_str(), &link, H5P_DEFAULT) < 0) return "";

@@ -55,6 +55,9 @@ DatasetHandle open_named(hid_t variable, const std::string& name);
 /// another name, as a dimension has its own. Throws and returns as open_named() does.
 DatasetHandle open_netcdf_variable(hid_t variable, const std::string& name);
 
+/// Opens the variable as open_netcdf_variable() does, if it has no dimensions.
+DatasetHandle open_netcdf_scalar(hid_t variable, const std::string& name);
+
 /// Returns what a soft or external link leads to; nothing of others. Call within a LibraryScope.
 std::string link_text(hid_t file, const std::string& path);
 

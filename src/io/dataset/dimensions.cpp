@@ -72,13 +72,6 @@ void add_times(std::vector<DimensionName>& names, const Variables& auxiliaries, 
   add(names, times.front());
 }
 
-/// Returns the path of a variable without dimensions that is called as a dataset's new one; empty
-/// where there is none.
-std::string path_of_single(hid_t dataset, const std::string& name, const std::string& problem) {
-  const DatasetHandle named = open_netcdf_variable(dataset, name);
-  return named && shape_of(named.get(), problem).empty() ? path_of(named.get(), problem) : "";
-}
-
 }  // namespace
 
 std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& file,
@@ -106,9 +99,10 @@ std::vector<std::vector<DimensionName>> read_dimension_names(const std::string& 
   }
   const TypeHandle type(require(H5Dget_type(dataset.get()), problem));
   all.resize(dimensions + element_part(type.get(), member).extents.size());
-  if (!new_dimension.empty())
-    all.insert(all.begin(),
-               {{new_dimension, path_of_single(dataset.get(), new_dimension, problem)}});
+  if (!new_dimension.empty()) {
+    const DatasetHandle single = open_netcdf_scalar(dataset.get(), new_dimension);
+    all.insert(all.begin(), {{new_dimension, single ? path_of(single.get(), problem) : ""}});
+  }
   return all;
 }
 

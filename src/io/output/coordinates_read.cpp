@@ -142,8 +142,8 @@ class CoordinateReader {
     const std::string& name = dimension.new_name;
     new_dimension_ = add_dimension(name, dimension.extent());
     const auto carry = [&]() -> std::optional<std::size_t> {
-      DatasetHandle named = open_netcdf_variable(dataset_, name);
-      if (!named || !shape_of(named.get(), cannot_read_variable).empty()) return std::nullopt;
+      DatasetHandle named = open_netcdf_scalar(dataset_, name);
+      if (!named) return std::nullopt;
       return dimension.fate == Fate::kept ? carry_named(dataset_, name, true)
                                           : carry_cells(named, name, dimension, new_dimension_);
     };
