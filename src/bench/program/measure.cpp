@@ -6,6 +6,7 @@
 
 #include "bench/benchmarks.hpp"
 #include "bench/program/bench_report.hpp"
+#include "cli/run/watched_run.hpp"
 #include "mpi/environment.hpp"
 #include "warpfold/core/error.hpp"
 

@@ -2,11 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "cli/options/common_settings.hpp"
 #include "cli/options/option_values.hpp"
 #include "warpfold/run_options.hpp"
 
@@ -56,20 +56,6 @@ class OptionGroup {
  private:
   CLI::App& command_;
   std::string before_;
-};
-
-/// A run shows its progress at these times; `automatic`: where standard error is a terminal.
-enum class ProgressWhen : std::uint8_t { automatic, always, never };
-
-/// Common options are those that every command has.
-struct CommonOptions {
-  RunOptions run;
-  std::string json;     ///< empty: none; "-": standard output
-  std::string csv;      ///< as `json`
-  std::string metrics;  ///< as `json`
-  bool quiet = false;
-  bool timings = false;
-  ProgressWhen progress = ProgressWhen::automatic;
 };
 
 /// Lets a command fill `run`, which must outlive the parsing.

@@ -3,13 +3,14 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/options/common_options.hpp"
+#include "cli/options/common_settings.hpp"
 #include "cli/options/measuring_settings.hpp"
-#include "cli/run/watched_run.hpp"
 #include "warpfold/core/error.hpp"
 
 /// `bench` and `ladder` are run by the program warpfold-bench, which lies beside warpfold.
 namespace warpfold::cli {
+
+struct Session;
 
 enum class Measurement : std::uint8_t {
   reduce,

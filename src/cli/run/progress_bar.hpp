@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "cli/options/common_options.hpp"
+#include "cli/options/common_settings.hpp"
 #include "cli/run/stage_rates.hpp"
 #include "warpfold/run_progress.hpp"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/options/common_options.hpp"
+#include "cli/options/common_settings.hpp"
 #include "cli/report/report.hpp"
 #include "cli/report/report_file.hpp"
 #include "cli/run/progress_bar.hpp"
