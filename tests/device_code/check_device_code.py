@@ -11,6 +11,7 @@ compiled: the production kernels of the last run are printed as a table for a do
 
 import argparse
 import concurrent.futures
+import dataclasses
 import os
 import pathlib
 import re
@@ -22,46 +23,63 @@ import report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRODUCTION = "src/cuda"
+FOLDERS = (PRODUCTION, "src/bench")
 SKIPPED = 77
 CUB = re.compile(r"#\s*include\s*<cub/")
+INCLUDED = re.compile(r'#include "(/[^"]+[.]cu)"')
 
 
-def kernel_sources(root):
-    """The files of the program's own kernels, production first."""
-    found = []
-    for folder in (PRODUCTION, "src/bench"):
-        found += sorted((root / folder).rglob("*.cu"))
-    return [path.relative_to(root) for path in found if not CUB.search(path.read_text())]
+@dataclasses.dataclass(frozen=True)
+class Source:
+    path: pathlib.Path
+    name: str  # "src/cuda/axis/axis_scan.cu", also of a file that a build makes
+
+    def included(self):
+        return [pathlib.Path(path) for path in INCLUDED.findall(self.path.read_text())]
 
 
-def log_of_build(built, root, source):
+def sources_below(base, folder):
+    return [Source(path, str(path.relative_to(base))) for path in sorted((base / folder).rglob("*.cu"))]
+
+
+def kernel_sources(root, built=None, folders=FOLDERS):
+    """The files of the program's own kernels, production first. Where a build compiles several as
+    one, that one is in their place."""
+    merged = sources_below(built, PRODUCTION) if built else []
+    parts = {path for source in merged for path in source.included()}
+    return merged + [source for folder in folders for source in sources_below(root, folder)
+                     if source.path not in parts and not CUB.search(source.path.read_text())]
+
+
+def log_of_build(built, source):
     """Returns the log that keep_ptxas_log.sh kept when `source` was last compiled in the folder
     `built`; nothing if that was before the source changed."""
-    below = pathlib.PurePath(*source.parts[1:])
+    below = pathlib.PurePath(source.name).relative_to("src")
+    changed = max(path.stat().st_mtime for path in [source.path, *source.included()])
     for log in built.glob(f"src/CMakeFiles/*.dir/{below}.o.ptxas") if built else ():
-        if log.stat().st_mtime > (root / source).stat().st_mtime:
+        if log.stat().st_mtime > changed:
             return log.read_text()
     return ""
 
 
-def compile_all(root, compilers, options, jobs, built=None):
+def compile_all(root, compilers, options, jobs, built=None, folders=FOLDERS):
     """The usage of all kernels, and a message for each file that does not compile."""
     options = ["-std=c++20", "-O3", f"-I{root}/src", f"-I{root}/include", *options]
 
     def compile_one(job):
         source, architecture, compiler = job
-        usages = kernel_usage.parse(log_of_build(built, root, source), str(source), architecture,
+        usages = kernel_usage.parse(log_of_build(built, source), source.name, architecture,
                                     compiler.release)
         if usages:
             return usages, None
-        done, log = compiler.compile(root / source, architecture, options)
+        done, log = compiler.compile(source.path, architecture, options)
         if done:
-            return kernel_usage.parse(log, str(source), architecture, compiler.release), None
+            return kernel_usage.parse(log, source.name, architecture, compiler.release), None
         where = f"for sm_{architecture} by CUDA {compiler.release}"
-        return [], f"{source} does not compile {where}:\n{log}"
+        return [], f"{source.name} does not compile {where}:\n{log}"
 
-    work = [(source, architecture, compiler)
-            for source in kernel_sources(root) for architecture, compiler in compilers.items()]
+    work = [(source, architecture, compiler) for source in kernel_sources(root, built, folders)
+            for architecture, compiler in compilers.items()]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         results = list(pool.map(compile_one, work))
     return ([usage for usages, _ in results for usage in usages],
@@ -87,6 +105,7 @@ def parse_arguments():
     parser.add_argument("--architectures", nargs="+", type=int, default=[70, 80, 90])
     parser.add_argument("--built", type=pathlib.Path, metavar="FOLDER",
                         help="a build with these options: what it compiled is not compiled again")
+    parser.add_argument("--production", action="store_true", help="leave out benchmarks' kernels")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="compilations at a time")
     parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="the project's folder")
     parser.add_argument("--markdown", action="store_true",
@@ -107,7 +126,8 @@ def check(arguments):
         return 1 if os.environ.get("CI") == "true" else SKIPPED
 
     usages, complaints = compile_all(arguments.root, compilers, arguments.option, arguments.jobs,
-                                     arguments.built)
+                                     arguments.built,
+                                     FOLDERS[:1] if arguments.production else FOLDERS)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     report.write_csv(arguments.folder / "kernels.csv", usages)
     print(report.file_table(usages))

@@ -124,10 +124,11 @@ class Check(unittest.TestCase):
         if cuda_compiler.cuda_compiler(cls.nvcc) is None:
             raise unittest.SkipTest("no nvcc here")
 
-    def check(self, files, *options, environment=None):
+    def check(self, files, *options, environment=None, folder=None):
         """The exit status, what was said, and the kernels written, for a tree of these files, made
-        in this order."""
-        with tempfile.TemporaryDirectory() as folder:
+        in this order, in a folder of its own or a given one."""
+        with contextlib.ExitStack() as stack:
+            folder = folder or stack.enter_context(tempfile.TemporaryDirectory())
             root = pathlib.Path(folder)
             for second, (name, text) in enumerate(files.items()):
                 path = root / name
@@ -188,6 +189,22 @@ class Check(unittest.TestCase):
         status, said, rows = self.check(log | source)
         self.assertEqual((status, len(rows)), (1, 0))
         self.assertIn("src/cuda/kernels/a.cu does not compile for sm_80", said)
+
+    def test_files_that_a_build_compiles_as_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            parts = [pathlib.Path(folder) / "src/cuda/kernels" / name for name in ("a.cu", "b.cu")]
+            files = {f"src/cuda/kernels/{part.name}": TIDY.replace("tidy", part.stem) for part in parts}
+            files["src/cuda/kernels/c.cu"] = TIDY
+            files["build/src/cuda/kernels.cu"] = "".join(f'#include "{part}"\n' for part in parts)
+            log = {"build/src/CMakeFiles/b.dir/cuda/kernels.cu.o.ptxas": LOG.replace("70", "80")}
+            for tree, kernels in ((files, {"a", "b"}), (files | log, {"kernel<u32, true>", "plain"}),
+                                  (log | files, {"a", "b"})):
+                _, said, rows = self.check(tree, folder=folder)
+                self.assertEqual({(row["file"], row["kernel"]) for row in rows},
+                                 {("src/cuda/kernels.cu", kernel) for kernel in kernels} |
+                                 {("src/cuda/kernels/c.cu", "tidy")}, said)
+            self.assertEqual(len(self.check(files | {"src/bench/d.cu": TIDY}, folder=folder)[2]), 4)
+            self.assertEqual(len(self.check({}, "--production", folder=folder)[2]), 3)
 
     def test_no_kernels(self):
         self.assertEqual(self.check({"src/bench/ladder/b.cu": TIDY})[0], 1)

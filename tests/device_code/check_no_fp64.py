@@ -60,8 +60,8 @@ def main():
     if not shutil.which("cuobjdump") or not shutil.which("nvdisasm"):
         print("no cuobjdump and nvdisasm here to disassemble kernels with: put them on the PATH")
         return SKIPPED
-    objects = [path for room in ROOMS
-               for path in sorted(arguments.build.glob(f"src/CMakeFiles/*.dir/cuda/{room}/*.cu.o"))]
+    objects = [path for path in sorted(arguments.build.glob("src/CMakeFiles/*.dir/cuda/**/*.cu.o"))
+               if path.as_posix().split(".dir/cuda/")[1].startswith(ROOMS)]
     sass = "".join(subprocess.run(["cuobjdump", "-sass", path], text=True, capture_output=True,
                                   check=True).stdout for path in objects)
     wrong = complaints(sass)

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "bench/cub/cub_peers.hpp"
+#include "bench/cub/widened.cuh"
 
 namespace warpfold::bench {
 
@@ -38,20 +39,6 @@ struct LineOf {
     return static_cast<std::uint32_t>(i >> length_bits);
   }
 };
-
-template <class T>
-struct Widened {
-  __host__ __device__ SumOf<T> operator()(T element) const { return element; }
-};
-
-/// Returns elements of the type in which they are to be added.
-template <class T>
-auto addends(const T* elements) {
-  if constexpr (std::is_same_v<T, SumOf<T>>)
-    return elements;
-  else
-    return thrust::make_transform_iterator(elements, Widened<T>{});
-}
 
 /// Calls make(element), value-initialised, for types that there are peers of.
 template <class Make>
@@ -123,7 +110,7 @@ CubLaunch cub_line_prefixes(ElementType input, std::uint64_t length) {
       const auto lines = thrust::make_transform_iterator(
           thrust::counting_iterator<std::uint64_t>(0), LineOf{std::countr_zero(length)});
       return cub::DeviceScan::InclusiveSumByKey(
-          scratch, scratch_bytes, lines, addends(static_cast<const T*>(elements)),
+          scratch, scratch_bytes, lines, widened<SumOf<T>>(static_cast<const T*>(elements)),
           static_cast<SumOf<T>*>(prefixes), count, ::cuda::std::equal_to<>{}, stream);
     };
   });

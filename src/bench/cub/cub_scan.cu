@@ -1,4 +1,3 @@
-#include <thrust/iterator/transform_iterator.h>
 
 #include <cub/device/device_scan.cuh>
 #include <cuda/std/functional>
@@ -6,26 +5,10 @@
 #include <type_traits>
 
 #include "bench/cub/cub_peers.hpp"
+#include "bench/cub/widened.cuh"
 
 namespace warpfold::bench {
 namespace {
-
-template <class Out>
-struct Widened {
-  template <class In>
-  __host__ __device__ Out operator()(In x) const {
-    return static_cast<Out>(x);
-  }
-};
-
-/// CUB adds up in the type of the elements it reads, or of the first value it is given.
-template <class Out, class In>
-auto widened(const In* input) {
-  if constexpr (std::is_same_v<In, Out>)
-    return input;
-  else
-    return thrust::make_transform_iterator(input, Widened<Out>{});
-}
 
 template <class In, class Out>
 cudaError_t inclusive(void* scratch, std::size_t& scratch_bytes, const void* input, void* output,

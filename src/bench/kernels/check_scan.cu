@@ -12,8 +12,8 @@
 namespace warpfold::bench::kernels {
 namespace {
 
-constexpr int threads = 256;
-constexpr int blocks = 2048;
+constexpr int check_threads = 256;
+constexpr int check_blocks = 2048;
 
 struct Plus {
   template <class T>
@@ -58,12 +58,12 @@ struct Step {
 };
 
 template <class In, class Out>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(check_threads)
     count_mismatches_kernel(const In* input, const Out* output, std::uint64_t elements,
                             Step<In, Out> step, std::uint64_t* mismatches) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * check_threads;
   std::uint64_t wrong = 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < elements;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * check_threads + threadIdx.x; i < elements;
        i += stride)
     if (!(output[i] == step.expected(input, output, i))) ++wrong;
   __syncwarp();
@@ -89,11 +89,11 @@ __device__ std::int64_t ordinal(double x) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(check_threads)
     max_distance_kernel(const T* a, const T* b, std::uint64_t elements, std::uint64_t* distance) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * check_threads;
   std::uint64_t maximum = 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < elements;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * check_threads + threadIdx.x; i < elements;
        i += stride) {
     const std::int64_t x = ordinal(a[i]);
     const std::int64_t y = ordinal(b[i]);
@@ -122,7 +122,7 @@ template <class In, class Out>
 void start_count(const ClaimedScan& scan, std::uint64_t* mismatches, cudaStream_t stream) {
   if constexpr (is_scan_pair<In, Out>) {
     cuda::launch("checking a scan on the GPU", count_mismatches_kernel<In, Out>,
-                 {blocks, threads, stream}, static_cast<const In*>(scan.input),
+                 {check_blocks, check_threads, stream}, static_cast<const In*>(scan.input),
                  static_cast<const Out*>(scan.output), scan.elements,
                  Step<In, Out>{scan.operation, scan.exclusive}, mismatches);
   } else {
@@ -148,8 +148,8 @@ std::uint64_t max_distance(const void* a, const void* b, std::uint64_t elements,
     const auto launch = [&](auto zero) {
       using T = decltype(zero);
       cuda::launch("comparing two arrays on the GPU", max_distance_kernel<T>,
-                   {blocks, threads, stream}, static_cast<const T*>(a), static_cast<const T*>(b),
-                   elements, distance);
+                   {check_blocks, check_threads, stream}, static_cast<const T*>(a),
+                   static_cast<const T*>(b), elements, distance);
     };
     if (type == ElementType::f64)
       launch(double{});

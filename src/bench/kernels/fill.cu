@@ -8,8 +8,8 @@
 namespace warpfold::bench::kernels {
 namespace {
 
-constexpr int threads = 256;
-constexpr int blocks = 2048;
+constexpr int fill_threads = 256;
+constexpr int fill_blocks = 2048;
 
 /// Random bits by index: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
 __device__ std::uint64_t random_bits(std::uint64_t index, std::uint64_t seed) {
@@ -128,10 +128,11 @@ __device__ T element(Pattern pattern, std::uint64_t index, std::uint64_t bits) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(fill_threads)
     fill_kernel(T* elements, Pattern pattern, std::uint64_t count, std::uint64_t seed) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += stride)
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * fill_threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * fill_threads + threadIdx.x; i < count;
+       i += stride)
     elements[i] = element<T>(pattern, i, random_bits(i, seed));
 }
 
@@ -145,11 +146,12 @@ __device__ std::uint32_t label_of(Labelling labelling, std::uint64_t index, std:
   return static_cast<std::uint32_t>(min(static_cast<std::uint64_t>(order), labels) - 1);
 }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(fill_threads)
     fill_labels_kernel(std::uint32_t* elements, std::uint64_t labels, Labelling labelling,
                        std::uint64_t count, std::uint64_t seed) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < count; i += stride)
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * fill_threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * fill_threads + threadIdx.x; i < count;
+       i += stride)
     elements[i] = label_of(labelling, i, labels, seed);
 }
 
@@ -159,15 +161,15 @@ void fill(void* elements, ElementType type, Pattern pattern, std::uint64_t count
           std::uint64_t seed, cudaStream_t stream) {
   cuda::visit_kernel_type(type, [&](auto zero) {
     using T = decltype(zero);
-    cuda::launch("filling an array on the GPU", fill_kernel<T>, {blocks, threads, stream},
+    cuda::launch("filling an array on the GPU", fill_kernel<T>, {fill_blocks, fill_threads, stream},
                  static_cast<T*>(elements), pattern, count, seed);
   });
 }
 
 void fill_labels(std::uint32_t* elements, std::uint64_t labels, Labelling labelling,
                  std::uint64_t count, std::uint64_t seed, cudaStream_t stream) {
-  cuda::launch("filling an array on the GPU", fill_labels_kernel, {blocks, threads, stream},
-               elements, labels, labelling, count, seed);
+  cuda::launch("filling an array on the GPU", fill_labels_kernel,
+               {fill_blocks, fill_threads, stream}, elements, labels, labelling, count, seed);
 }
 
 }  // namespace warpfold::bench::kernels

@@ -9,7 +9,7 @@
 namespace warpfold::bench::kernels {
 namespace {
 
-constexpr int threads = 512;
+constexpr int atomics_threads = 512;
 constexpr std::uint64_t most_blocks = 528;
 constexpr std::uint64_t max_shared_bytes = std::uint64_t{48} << 10;
 
@@ -29,8 +29,8 @@ struct LabelArrays {
 
 template <class T>
 __device__ void add_elements(const LabelArrays<T>& of, Addend<T>* sums, std::uint32_t* counts) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x; i < of.count;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * atomics_threads;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * atomics_threads + threadIdx.x; i < of.count;
        i += stride) {
     atomicAdd(sums + of.numbers[i], static_cast<Addend<T>>(of.elements[i]));
     atomicAdd(counts + of.numbers[i], 1u);
@@ -38,22 +38,22 @@ __device__ void add_elements(const LabelArrays<T>& of, Addend<T>* sums, std::uin
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads) device_labels_kernel(const LabelArrays<T> of) {
+__global__ void __launch_bounds__(atomics_threads) device_labels_kernel(const LabelArrays<T> of) {
   add_elements(of, of.sums, of.counts);
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads) block_labels_kernel(const LabelArrays<T> of) {
+__global__ void __launch_bounds__(atomics_threads) block_labels_kernel(const LabelArrays<T> of) {
   auto* const sums = cuda::dynamic_shared<Addend<T>>();
   auto* const counts = reinterpret_cast<std::uint32_t*>(sums + of.labels);
-  for (std::uint64_t label = threadIdx.x; label < of.labels; label += threads) {
+  for (std::uint64_t label = threadIdx.x; label < of.labels; label += atomics_threads) {
     sums[label] = 0;
     counts[label] = 0;
   }
   __syncthreads();
   add_elements(of, sums, counts);
   __syncthreads();
-  for (std::uint64_t label = threadIdx.x; label < of.labels; label += threads) {
+  for (std::uint64_t label = threadIdx.x; label < of.labels; label += atomics_threads) {
     atomicAdd(of.sums + label, sums[label]);
     atomicAdd(of.counts + label, counts[label]);
   }
@@ -72,11 +72,11 @@ void start(const LabelledElements& labelled, std::byte* sums, std::uint32_t* cou
                           counts};
   const std::uint64_t shared_bytes = labelled.labels * (sizeof(T) + sizeof(*counts));
   const bool fits = shared_bytes <= max_shared_bytes;
-  const std::uint64_t blocks =
-      std::clamp<std::uint64_t>(ceil_div(labelled.count, std::uint64_t{threads}), 1, most_blocks);
+  const std::uint64_t blocks = std::clamp<std::uint64_t>(
+      ceil_div(labelled.count, std::uint64_t{atomics_threads}), 1, most_blocks);
   cuda::launch("adding by labels on the GPU",
                fits ? block_labels_kernel<T> : device_labels_kernel<T>,
-               {blocks, threads, stream, fits ? shared_bytes : 0}, of);
+               {blocks, atomics_threads, stream, fits ? shared_bytes : 0}, of);
 }
 
 }  // namespace

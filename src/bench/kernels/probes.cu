@@ -9,7 +9,7 @@
 namespace warpfold::bench::kernels {
 namespace {
 
-constexpr int threads = 512;
+constexpr int probe_threads = 512;
 constexpr int loads = 4;
 
 struct ExclusiveOr {
@@ -18,10 +18,10 @@ struct ExclusiveOr {
 
 __device__ std::uint32_t reduced(uint4 words) { return words.x ^ words.y ^ words.z ^ words.w; }
 
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(probe_threads)
     read_probe_kernel(const uint4* vectors, std::uint64_t count, std::uint32_t* result) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * threads;
-  std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t stride = std::uint64_t{gridDim.x} * probe_threads;
+  std::uint64_t i = std::uint64_t{blockIdx.x} * probe_threads + threadIdx.x;
   std::uint32_t mine = 0;
   for (; i + (loads - 1) * stride < count; i += loads * stride) {
     uint4 loaded[loads];
@@ -52,8 +52,9 @@ __global__ void __launch_bounds__(publish_threads)
 
 int resident_probe_blocks() {
   int blocks = 0;
-  cuda::check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, read_probe_kernel, threads, 0),
-              "preparing the read probe");
+  cuda::check(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, read_probe_kernel, probe_threads, 0),
+      "preparing the read probe");
   return blocks * cuda::multiprocessors();
 }
 
@@ -61,9 +62,9 @@ void read_probe(const void* array, std::uint64_t bytes, std::uint32_t* result, i
                 cudaStream_t stream) {
   const std::uint64_t vectors = bytes / sizeof(uint4);
   if (vectors == 0) return;
-  const auto grid = static_cast<unsigned>(
-      std::min<std::uint64_t>(ceil_div(vectors, threads), static_cast<std::uint64_t>(blocks)));
-  cuda::launch("starting the read probe", read_probe_kernel, {grid, threads, stream},
+  const auto grid = static_cast<unsigned>(std::min<std::uint64_t>(
+      ceil_div(vectors, probe_threads), static_cast<std::uint64_t>(blocks)));
+  cuda::launch("starting the read probe", read_probe_kernel, {grid, probe_threads, stream},
                static_cast<const uint4*>(array), vectors, result);
 }
 

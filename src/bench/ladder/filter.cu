@@ -15,7 +15,7 @@ namespace warp = cuda::warp;
 
 constexpr unsigned filter_threads = 256;
 constexpr unsigned filter_warps = filter_threads / warp::lanes;
-constexpr int tile_rows = 16;
+constexpr int filter_rows = 16;
 
 __device__ std::uint64_t own_index() {
   return std::uint64_t{blockIdx.x} * filter_threads + threadIdx.x;
@@ -157,7 +157,7 @@ void filter_by_blocks(const Filter<T>& filter, cudaStream_t stream) {
 
 template <class T>
 void filter_by_tiles(const Filter<T>& filter, cudaStream_t stream) {
-  launch_tiles<tile_rows>(filter, stream);
+  launch_tiles<filter_rows>(filter, stream);
 }
 
 #define WARPFOLD_INSTANTIATE(T)                                             \

@@ -29,7 +29,7 @@ constexpr std::uint64_t min_segment = 8;
 constexpr int max_combining_threads = 512;
 constexpr std::uint64_t combined_segments = 8;
 
-__device__ std::uint64_t thread_number() {
+__device__ std::uint64_t scan_thread() {
   return std::uint64_t{blockIdx.x} * scan_threads + threadIdx.x;
 }
 
@@ -142,7 +142,7 @@ struct Segment {
 template <class Operator>
 __global__ void __launch_bounds__(scan_threads)
     begin_lines_kernel(const Operator operation, std::byte* states, const std::uint64_t lines) {
-  const std::uint64_t line = thread_number();
+  const std::uint64_t line = scan_thread();
   if (line < lines) reinterpret_cast<typename Operator::State*>(states)[line] = operation.none();
 }
 
@@ -151,7 +151,7 @@ template <class Operator>
 __global__ void __launch_bounds__(scan_threads, 2)
     total_segments_kernel(const __grid_constant__ AxisScan scan, const Operator operation) {
   using Number = typename Operator::Number;
-  const std::uint64_t number = thread_number();
+  const std::uint64_t number = scan_thread();
   if (number >= scan.lines * scan.segments.count) return;
   const Segment segment(scan, number);
   const auto* elements = reinterpret_cast<const Number*>(scan.elements) + segment.first_place;
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(scan_threads, 2)
     write_prefixes_kernel(const __grid_constant__ AxisScan scan, const Operator operation) {
   using Number = typename Operator::Number;
   using State = typename Operator::State;
-  const std::uint64_t number = thread_number();
+  const std::uint64_t number = scan_thread();
   if (number >= scan.lines * scan.segments.count) return;
   const Segment segment(scan, number);
   const bool whole_line = scan.segments.count == 1;
@@ -290,7 +290,7 @@ __global__ void __launch_bounds__(scan_threads, 2)
   note_inexact(scan, operation, segment.line, sum);
 }
 
-std::uint64_t blocks_for(std::uint64_t threads) {
+std::uint64_t scan_blocks_for(std::uint64_t threads) {
   return ceil_div(threads, std::uint64_t{scan_threads});
 }
 
@@ -331,12 +331,12 @@ void begin_lines(const AxisScan& scan, cudaStream_t stream) {
   if (scan.lines == 0) return;
   visit_operator(scan, [&](auto operation) {
     launch("starting a scan along an axis on the GPU", begin_lines_kernel<decltype(operation)>,
-           {blocks_for(scan.lines), scan_threads, stream}, operation, scan.before, scan.lines);
+           {scan_blocks_for(scan.lines), scan_threads, stream}, operation, scan.before, scan.lines);
   });
 }
 
 void scan_lines(const AxisScan& scan, cudaStream_t stream) {
-  const std::uint64_t blocks = blocks_for(scan.lines * scan.segments.count);
+  const std::uint64_t blocks = scan_blocks_for(scan.lines * scan.segments.count);
   visit_operator(scan, [&](auto operation) {
     if (scan.segments.count > 1) {
       launch("starting a scan along an axis on the GPU", total_segments_kernel<decltype(operation)>,

@@ -52,7 +52,7 @@ int lead_dimension(const ChunkAssembly& assembly, int inner) {
   return lead;
 }
 
-ScatterShare share_of(const ChunkAssembly& assembly) {
+ScatterShare scatter_share(const ChunkAssembly& assembly) {
   const ChunkGrid& grid = assembly.grid;
   ScatterShare share{};
   share.assembly = assembly;
@@ -189,7 +189,7 @@ void load_scatter(std::size_t element_bytes) {
 
 void scatter_chunks(const ChunkAssembly& assembly, cudaStream_t stream) {
   if (assembly.count == 0) return;
-  const ScatterShare share = share_of(assembly);
+  const ScatterShare share = scatter_share(assembly);
   visit_element_bytes(assembly.element_bytes,
                       [&](auto element) { start<decltype(element)>(share, stream); });
 }
