@@ -154,7 +154,8 @@ __device__ __forceinline__ void scan_tiles_of_block(const ExactScanParameters& s
 /// GPUs of others do without, and of a sample of the types where only compilers see them.
 template <class In, class Out, class Arithmetic>
 constexpr bool has_code(int architecture) {
-  return Arithmetic::has_code(architecture) && (has_all_kernels || sizeof(In) == sizeof(Out));
+  return Arithmetic::has_code(architecture) && has_kernels<In> &&
+         (has_all_kernels || sizeof(In) == sizeof(Out));
 }
 
 /// A kernel of one arithmetic, which may have no code; resident_scan() says so.
