@@ -26,8 +26,8 @@ def stages_of(outcome):
 
 @pytest.fixture
 def without_memory(fault_library):
-    """The prefix of a run in whose memory no elements wait to be packed."""
-    return ["env", f"LD_PRELOAD={fault_library}", "WARPFOLD_FAULT_MEMORY=0"]
+    """The settings of a run in whose memory no elements wait to be packed."""
+    return {"LD_PRELOAD": str(fault_library), "WARPFOLD_FAULT_MEMORY": "0"}
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_reduce_along_an_axis(folder, numbers, without_memory, storage, ranks, m
     words = ("--axis", 1, "--keepdims", "--ops", "sum,min,argmax,median", "-o", folder / "out.h5")
     outcome = support.run(
         "reduce", path, "values", *words, *STORAGES[storage], "--json", "-", ranks=ranks,
-        prefix=() if memory else without_memory
+        settings=None if memory else without_memory
     )  # fmt: skip
     along = {"axis": 1, "keepdims": True}
     expected = {
@@ -254,7 +254,7 @@ def test_scan_to_rows_of_very_many_chunks(folder, without_memory, memory):
                 f"2,{(1 << 20) + 1}", "--chunks", "auto", "--deflate")  # fmt: skip
     words = ("--chunks", "2,1", "--output-type", "u64", "--overflow", "wrap")
     outcome = support.scan(folder / "in.h5", folder / "out.h5", "values", *words, ranks=2,
-                           prefix=() if memory else without_memory)  # fmt: skip
+                           settings=None if memory else without_memory)  # fmt: skip
     assert ("read back" in stages_of(outcome)) == (not memory)
     sums = np.cumsum(support.read(folder / "in.h5", "u8"), dtype="u8").reshape(2, -1)
     with h5py.File(folder / "out.h5") as file:
@@ -344,8 +344,8 @@ def test_every_number_of_ranks_writes_the_same_file(folder, numbers, without_mem
     ]  # fmt: skip
     for words in commands:
         written = set()
-        for ranks, prefix in ((None, ()), (2, ()), (3, ()), (4, ()), (2, without_memory)):
-            support.run(*words, *STORAGES[storage], ranks=ranks, prefix=prefix)
+        for ranks, settings in ((None, None), (2, None), (3, None), (4, None), (2, without_memory)):
+            support.run(*words, *STORAGES[storage], ranks=ranks, settings=settings)
             written.add((folder / "out.h5").read_bytes())
             (folder / "out.h5").unlink()
         assert len(written) == 1
@@ -356,8 +356,8 @@ def test_every_number_of_ranks_compacts_to_the_same_file(folder, numbers, withou
     path, _ = numbers
     words = ("compact", path, "values", "-o", folder / "out.h5", "--where", ">9", "--indices")
     written = set()
-    for ranks, prefix in ((None, ()), (2, ()), (4, ()), (3, without_memory)):
-        support.run(*words, *LINES[storage], "--slab", "4K", "--force", ranks=ranks, prefix=prefix)
+    for ranks, settings in ((None, None), (2, None), (4, None), (3, without_memory)):
+        support.run(*words, *LINES[storage], "--slab", "4K", "--force", ranks=ranks, settings=settings)
         written.add((folder / "out.h5").read_bytes())
     assert len(written) == 1
 
