@@ -1,16 +1,19 @@
 """Least squares with coefficients that are not negative, for a handful of columns."""
 
+import functools
 import itertools
 import math
+import operator
 
 # Of a column's length, beyond what the others span: less is rounding.
 LEAST_OWN_PART = 1e-7
 
 
 def dot(left, right):
-    return math.fsum(a * b for a, b in zip(left, right))
+    return math.fsum(map(operator.mul, left, right))
 
 
+@functools.lru_cache(1024)
 def orthonormal(columns):
     """The columns as an orthonormal basis (Gram-Schmidt, twice) and the triangle of what each is in
     it; None where one depends on the others."""
@@ -33,7 +36,7 @@ def orthonormal(columns):
 
 def solved(columns, target):
     """The coefficients that come closest to the target; None where the columns are dependent."""
-    found = orthonormal(columns)
+    found = orthonormal(tuple(map(tuple, columns)))
     if found is None:
         return None
     basis, triangle = found
