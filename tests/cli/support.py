@@ -42,6 +42,11 @@ def _environment():
 
 
 ENVIRONMENT = _environment()
+# Scripts draw no pictures, which takes most of their time.
+WITHOUT_PICTURES = {
+    **ENVIRONMENT,
+    "PYTHONPATH": str(pathlib.Path(__file__).with_name("without_matplotlib")),
+}
 
 
 def program():

@@ -21,7 +21,7 @@ def test_study_submitted(cluster, tmp_path):
     )  # fmt: skip
     done = cluster.run(
         sys.executable, support.ROOT / "jobs" / "scaling.py", "submit", study, *words,
-        **support.ENVIRONMENT,
+        **support.WITHOUT_PICTURES,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     jobs = [Job(cluster, study, number) for number in re.findall(r"\d+", done.stdout)]

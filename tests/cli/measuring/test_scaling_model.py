@@ -82,9 +82,9 @@ def write_study(folder, rows):
     return folder
 
 
-def predict(*arguments):
+def predict(*arguments, env=support.WITHOUT_PICTURES):
     words = [sys.executable, str(SCRIPT), "model", *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True)
+    return subprocess.run(words, capture_output=True, text=True, env=env)
 
 
 def terms(document, workload, quantity):
@@ -213,7 +213,7 @@ def test_picture(folder):
     image = pytest.importorskip("matplotlib.image")
     source = random.Random(2)
     write_study(folder, study([1, 2, 4], noise=lambda: source.lognormvariate(0, 0.1)))
-    assert predict(folder, "--predict", "4").returncode == 0
+    assert predict(folder, "--predict", "4", env=support.ENVIRONMENT).returncode == 0
     height, width = image.imread(folder / "model.png").shape[:2]
     assert height > 500 and width > 1000
 
