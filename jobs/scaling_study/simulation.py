@@ -137,6 +137,17 @@ class Comparing:
     def shares_cores(self, row):
         return self.cores is not None and int(row["ranks"]) > self.cores * int(row["hosts"])
 
+    def tells_turn(self, row):
+        """Whether it is an exchange of ranks that share cores."""
+        return row["workload"] == BENCH_COMBINE and row["quantity"] in WAYS and self.shares_cores(row)
+
+    def refuse_unknown_turn(self, rows, chosen):
+        shared = [int(row["ranks"]) for row in rows
+                  if self.shares_cores(row) and is_headline(row["workload"], row["quantity"])]
+        if shared and not any(map(self.tells_turn, chosen)):
+            raise Problem(f"{min(shared)} ranks shared {self.cores} cores: how long each has one is "
+                          "not calibrated. Add a number of ranks that share them to --calibrate.")
+
     def simulated(self, row, at, predicted, turn=0.0):
         workload, quantity = row["workload"], row["quantity"]
         parts = self.model.parts(workload, quantity, at, predicted)
@@ -147,26 +158,18 @@ class Comparing:
             platform_of(self.model, workload, quantity, at, cores, uses_files))
 
     def find_turn(self, rows):
-        """From exchanges of ranks that share cores."""
         found = []
-        for row in rows:
-            exchanges = row["workload"] == BENCH_COMBINE and row["quantity"] in WAYS
-            if exchanges and self.shares_cores(row):
-                measured, turn = float(row["seconds"]), FIRST_TURN
-                for _ in range(ROUNDS):
-                    turn *= measured / self.simulated(row, self.model.situation(row), False, turn)
-                found.append(turn)
+        for row in filter(self.tells_turn, rows):
+            measured, turn = float(row["seconds"]), FIRST_TURN
+            for _ in range(ROUNDS):
+                turn *= measured / self.simulated(row, self.model.situation(row), False, turn)
+            found.append(turn)
         self.turn = statistics.median(found) if found else None
 
     def measured(self, rows):
         """What was measured several times."""
-        row, turn = rows[0], 0.0
-        if self.shares_cores(row):
-            if self.turn is None:
-                raise Problem(f"{row['ranks']} ranks shared {self.cores} cores: how long each has "
-                              "one is not calibrated. Add a number of ranks that share them to "
-                              "--calibrate.")
-            turn = self.turn
+        row = rows[0]
+        turn = self.turn if self.shares_cores(row) else 0.0
         at = self.model.situation(row)
         median = statistics.median(float(each["seconds"]) for each in rows)
         return self.compared(row, at, median, self.simulated(row, at, False, turn))
@@ -197,6 +200,7 @@ def comparisons(rows, calibrated, cores, rank_counts=(), ranks_a_host=None, mach
     chosen = [row for row in rows if int(row["ranks"]) in calibrated]
     known = [row for row in chosen if not comparing.shares_cores(row)]
     refuse_too_few(rows, known)
+    comparing.refuse_unknown_turn(rows, chosen)
     comparing.model = model = Model(known, supersteps_of(rows), machine)
     ranks_a_host = ranks_a_host or model.ranks_a_host()
     refuse_unknown_hosts(model, rank_counts, ranks_a_host)
