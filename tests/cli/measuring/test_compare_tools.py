@@ -11,7 +11,7 @@ SCRIPT = support.ROOT / "jobs" / "compare_tools.py"
 
 def test_every_task_is_measured_and_means_are_compared_with_the_exact_ones(folder):
     report = folder / "report.json"
-    words = [sys.executable, SCRIPT, support.program(), "--steps", 3, "--repeats", 1, "--ranks", 2,
+    words = [sys.executable, SCRIPT, support.program(), "--steps", 3, "--repeats", 0, "--ranks", 2,
              "--inputs", "packed", "--scratch", folder, "--json", report]  # fmt: skip
     outcome = subprocess.run(list(map(str, words)), capture_output=True, text=True,
                              env=support.ENVIRONMENT, timeout=300)  # fmt: skip
