@@ -203,14 +203,11 @@ ScanSpec float_sum(ElementType input, ElementType output, bool exclusive = false
   return {{input, order}, ScanOperation::sum, exclusive, output, OverflowPolicy::error};
 }
 
-struct ScannedBlock {
-  Accumulator total;
-  std::vector<std::byte> bytes;
-};
-
-/// Scans in one block; the arrays start `offset` elements behind an aligned address.
-ScannedBlock scan_on_device(const std::vector<std::byte>& bytes, const ScanSpec& spec,
-                            const Accumulator& before, std::size_t offset) {
+/// Scans in one block; the arrays start `offset` elements behind an aligned address. Sets `total`,
+/// if given, to the block's before.
+std::vector<std::byte> scan_on_device(const std::vector<std::byte>& bytes, const ScanSpec& spec,
+                                      const Accumulator& before, std::size_t offset,
+                                      Accumulator* total = nullptr) {
   const std::size_t input_bytes = size_of(spec.input.type);
   const std::size_t output_bytes = size_of(spec.output);
   const std::size_t size = bytes.size() / input_bytes;
@@ -224,13 +221,12 @@ ScannedBlock scan_on_device(const std::vector<std::byte>& bytes, const ScanSpec&
                                  output.data() + offset * output_bytes, size, spec.input,
                                  spec.output};
   copy_to_device(input.data() + offset * input_bytes, bytes.data(), bytes.size(), stream.get());
-  ScannedBlock result;
-  result.total = scan->total(block, scratch.data(), stream.get());
+  if (total != nullptr) *total = scan->total(block, scratch.data(), stream.get());
   EXPECT_EQ(scan->scan(block, scratch.data(), before, stream.get()), std::nullopt);
-  result.bytes.resize(size * output_bytes);
-  copy_to_host(result.bytes.data(), block.output, result.bytes.size(), stream.get());
+  std::vector<std::byte> prefixes(size * output_bytes);
+  copy_to_host(prefixes.data(), block.output, prefixes.size(), stream.get());
   stream.synchronize();
-  return result;
+  return prefixes;
 }
 
 class CudaFloatScan : public BothBackends {
@@ -272,7 +268,7 @@ TEST_P(CudaFloatScan, PrefixesAreThoseOfTheCpuByteForByte) {
         const ScanSpec spec = float_sum(GetParam(), output, exclusive);
         const auto bytes = bytes_of_series(GetParam(), series, size);
         const auto none = Accumulator::empty();
-        EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
+        EXPECT_TRUE(scan_on_device(bytes, spec, none, 0) == expected(bytes, spec, none))
             << described(spec, series, size);
       }
     }
@@ -285,7 +281,7 @@ TEST_P(CudaFloatScan, ArraysNeedOnlyBeAlignedToTheirElements) {
       const ScanSpec spec = float_sum(GetParam(), output);
       const auto bytes = bytes_of_series(GetParam(), Series::sixty_orders, 3 * tile + offset);
       const auto none = Accumulator::empty();
-      EXPECT_TRUE(scan_on_device(bytes, spec, none, offset).bytes == expected(bytes, spec, none))
+      EXPECT_TRUE(scan_on_device(bytes, spec, none, offset) == expected(bytes, spec, none))
           << described(spec, Series::sixty_orders, offset);
     }
   }
@@ -302,7 +298,7 @@ TEST_P(CudaFloatScan, WhatIsBeforeCountsWhateverItsMagnitude) {
     for (const Series series : {Series::uniform, Series::falling_tiles, Series::zeros}) {
       const ScanSpec spec = float_sum(GetParam(), ElementType::f64, sum > 0, ByteOrder::big);
       const auto bytes = bytes_of_series(GetParam(), series, 4 * tile + 9, ByteOrder::big);
-      EXPECT_TRUE(scan_on_device(bytes, spec, before, 0).bytes == expected(bytes, spec, before))
+      EXPECT_TRUE(scan_on_device(bytes, spec, before, 0) == expected(bytes, spec, before))
           << described(spec, series, 0) << " after " << sum;
     }
   }
@@ -316,7 +312,7 @@ TEST_P(CudaFloatScan, SpecialElementsBeforeTheBlockCount) {
     before.negative_infinities = kind == 2;
     const ScanSpec spec = float_sum(GetParam(), GetParam());
     const auto bytes = bytes_of_series(GetParam(), Series::non_finite_at_edges, 20 * tile);
-    EXPECT_TRUE(scan_on_device(bytes, spec, before, 0).bytes == expected(bytes, spec, before));
+    EXPECT_TRUE(scan_on_device(bytes, spec, before, 0) == expected(bytes, spec, before));
   }
 }
 
@@ -326,7 +322,8 @@ TEST_P(CudaFloatScan, TotalsAreExact) {
       if (is_left_out(size, ElementType::f64, series)) continue;
       const ScanSpec spec = float_sum(GetParam(), ElementType::f64);
       const auto bytes = bytes_of_series(GetParam(), series, size);
-      const Accumulator total = scan_on_device(bytes, spec, Accumulator::empty(), 0).total;
+      Accumulator total;
+      scan_on_device(bytes, spec, Accumulator::empty(), 0, &total);
       const Accumulator other = total_of(bytes, spec.input);
       EXPECT_EQ(total.count, other.count);
       EXPECT_EQ(total.nan_count, other.nan_count);
@@ -349,7 +346,7 @@ TEST_P(CudaFloatScan, AllPatternsOfBitsAreScanned) {
         return bytes_of(sample<decltype(element)>(kind, size, 17));
       });
       const auto none = Accumulator::empty();
-      EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
+      EXPECT_TRUE(scan_on_device(bytes, spec, none, 0) == expected(bytes, spec, none))
           << described(spec, Series::uniform, static_cast<std::size_t>(kind));
     }
   }
@@ -367,7 +364,7 @@ TEST_P(CudaFloatScan, TilesOfManyRoundsAreScanned) {
     if (is_left_out(size, GetParam(), series, 2)) continue;
     const auto bytes = bytes_of_series(GetParam(), series, size);
     const auto none = Accumulator::empty();
-    EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none))
+    EXPECT_TRUE(scan_on_device(bytes, spec, none, 0) == expected(bytes, spec, none))
         << described(spec, series, size);
   }
 }
@@ -378,7 +375,7 @@ TEST_P(CudaLongFloatScan, ManyTilesShareAGroup) {
   const ScanSpec spec = float_sum(GetParam(), GetParam());
   const auto bytes = bytes_of_series(GetParam(), Series::uniform, (std::size_t{1} << 27) + 3);
   const auto none = Accumulator::empty();
-  EXPECT_TRUE(scan_on_device(bytes, spec, none, 0).bytes == expected(bytes, spec, none));
+  EXPECT_TRUE(scan_on_device(bytes, spec, none, 0) == expected(bytes, spec, none));
 }
 
 INSTANTIATE_TEST_SUITE_P(Floats, CudaFloatScan, ::testing::ValuesIn(floats),
