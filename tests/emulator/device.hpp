@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <type_traits>
 
 #include "emulator/grid.hpp"
@@ -27,52 +28,44 @@
 namespace warpfold::emulator {
 
 template <class T>
-std::uint64_t bits_of(T value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(value));
-  return bits;
-}
-
-template <class T>
-T of_bits(std::uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
+Met meet(Meeting meeting, unsigned mask, const T& value, void (*finish)(const Met&) = nullptr) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  return meet(meeting, mask, {&value, sizeof(T), finish});
 }
 
 /// Returns what lane `source` brings, the own value where there is no such lane.
 template <class T>
-T shuffled(unsigned mask, T value, unsigned source) {
-  const Met& met = meet(Meeting::shuffle, mask, bits_of(value));
-  return source < warp_lanes && (met.lanes & 1u << source) != 0 ? of_bits<T>(met.value[source])
-                                                                : value;
-}
-
-inline unsigned voted(unsigned mask, bool says) {
-  const Met& met = meet(Meeting::vote, mask, says ? 1 : 0);
-  unsigned lanes = 0;
-  for (unsigned lane = 0; lane < warp_lanes; ++lane)
-    if ((met.lanes & 1u << lane) != 0 && met.value[lane] != 0) lanes |= 1u << lane;
-  return lanes;
+T shuffled(unsigned mask, const T& value, unsigned source) {
+  const Met met = meet(Meeting::shuffle, mask, value);
+  return met.has(source) ? met.values_of<T>()[source] : value;
 }
 
 template <class T>
-unsigned matching(unsigned mask, T value) {
-  const Met& met = meet(Meeting::match, mask, bits_of(value));
+unsigned matching(unsigned mask, const T& value) {
+  const Met met = meet(Meeting::match, mask, value);
   unsigned lanes = 0;
   for (unsigned lane = 0; lane < warp_lanes; ++lane)
-    if ((met.lanes & 1u << lane) != 0 && met.value[lane] == bits_of(value)) lanes |= 1u << lane;
+    if (met.has(lane) && std::memcmp(met.values_of<T>() + lane, &value, sizeof(T)) == 0)
+      lanes |= 1u << lane;
   return lanes;
 }
 
+/// Returns what Combine makes of the values of all lanes.
 template <class Combine>
-unsigned combined(unsigned mask, unsigned value, Combine combine) {
-  const Met& met = meet(Meeting::reduce, mask, value);
-  unsigned result = value;
-  for (unsigned lane = 0; lane < warp_lanes; ++lane)
-    if (lane != place->lane() && (met.lanes & 1u << lane) != 0)
-      result = combine(result, static_cast<unsigned>(met.value[lane]));
-  return result;
+unsigned combined(unsigned mask, unsigned value, Combine, Meeting meeting = Meeting::reduce) {
+  const Met met = meet(meeting, mask, value, [](const Met& all) {
+    unsigned* const values = all.values_of<unsigned>();
+    const auto first = static_cast<unsigned>(std::countr_zero(all.lanes));
+    unsigned result = values[first];
+    for (unsigned lane = first + 1; lane < warp_lanes; ++lane)
+      if (all.has(lane)) result = Combine{}(result, values[lane]);
+    std::fill_n(values, warp_lanes, result);
+  });
+  return met.values_of<unsigned>()[0];
+}
+
+inline unsigned voted(unsigned mask, bool says) {
+  return combined(mask, says ? 1u << place->lane() : 0u, std::bit_or<>{}, Meeting::vote);
 }
 
 /// Replaces *to by change(*to); returns what it was.
@@ -88,19 +81,19 @@ T changed(T* to, Change change) {
 }  // namespace warpfold::emulator
 
 template <class T>
-T __shfl_sync(unsigned mask, T value, int source) {
+T __shfl_sync(unsigned mask, const T& value, int source) {
   return warpfold::emulator::shuffled(mask, value, static_cast<unsigned>(source) % 32);
 }
 template <class T>
-T __shfl_up_sync(unsigned mask, T value, unsigned delta) {
+T __shfl_up_sync(unsigned mask, const T& value, unsigned delta) {
   return warpfold::emulator::shuffled(mask, value, warpfold::emulator::place->lane() - delta);
 }
 template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned delta) {
+T __shfl_down_sync(unsigned mask, const T& value, unsigned delta) {
   return warpfold::emulator::shuffled(mask, value, warpfold::emulator::place->lane() + delta);
 }
 template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int bits) {
+T __shfl_xor_sync(unsigned mask, const T& value, int bits) {
   return warpfold::emulator::shuffled(
       mask, value, warpfold::emulator::place->lane() ^ static_cast<unsigned>(bits));
 }
@@ -117,18 +110,65 @@ unsigned __match_any_sync(unsigned mask, T value) {
 }
 
 inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
-  return warpfold::emulator::combined(mask, value, [](unsigned a, unsigned b) { return a + b; });
+  return warpfold::emulator::combined(mask, value, std::plus<>{});
 }
 inline unsigned __reduce_or_sync(unsigned mask, unsigned value) {
-  return warpfold::emulator::combined(mask, value, [](unsigned a, unsigned b) { return a | b; });
+  return warpfold::emulator::combined(mask, value, std::bit_or<>{});
 }
 inline unsigned __reduce_max_sync(unsigned mask, unsigned value) {
   return warpfold::emulator::combined(mask, value,
                                       [](unsigned a, unsigned b) { return std::max(a, b); });
 }
 
+// Functions of src/cuda/primitives/warp.cuh in one meeting, with the same results. They are
+// preferred to those, which pass 32 bits at a time.
+#ifndef WARPFOLD_EMULATED_WORDS
+namespace warpfold::cuda::warp {
+inline namespace emulated {
+
+/// Passed in several words.
+template <class T>
+concept Wide = (sizeof(T) > sizeof(unsigned));
+
+template <Wide T>
+T shuffle(const T& value, int source) {
+  return __shfl_sync(~0u, value, source);
+}
+template <Wide T>
+T shuffle_up(const T& value, int delta) {
+  return __shfl_up_sync(~0u, value, static_cast<unsigned>(delta));
+}
+template <Wide T>
+T shuffle_down(const T& value, int delta) {
+  return __shfl_down_sync(~0u, value, static_cast<unsigned>(delta));
+}
+template <Wide T>
+T shuffle_xor(const T& value, int bits) {
+  return __shfl_xor_sync(~0u, value, bits);
+}
+
+/// Any lane's is as good as another's.
+template <class Combine>
+concept Stateless = std::is_empty_v<Combine> && std::is_default_constructible_v<Combine>;
+
+template <class T, Stateless Combine>
+T inclusive_scan(T value, Combine) {
+  const auto scan = [](const emulator::Met& all) {
+    T* const values = all.template values_of<T>();
+    for (unsigned delta = 1; delta < emulator::warp_lanes; delta *= 2)
+      for (unsigned lane = emulator::warp_lanes - 1; lane >= delta; --lane)
+        values[lane] = Combine{}(values[lane - delta], values[lane]);
+  };
+  return emulator::meet(emulator::Meeting::scan, ~0u, value, scan)
+      .template values_of<T>()[emulator::place->lane()];
+}
+
+}  // namespace emulated
+}  // namespace warpfold::cuda::warp
+#endif
+
 inline void __syncwarp(unsigned mask = 0xffffffffu) {
-  warpfold::emulator::meet(warpfold::emulator::Meeting::synchronize, mask, 0);
+  warpfold::emulator::meet(warpfold::emulator::Meeting::synchronize, mask, {});
 }
 inline void __syncthreads() { warpfold::emulator::wait_at_block_barrier(); }
 inline void __barrier_sync(unsigned) { __syncthreads(); }

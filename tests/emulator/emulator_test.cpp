@@ -7,6 +7,7 @@
 
 #include "cuda/primitives/async_copy.cuh"
 #include "cuda/primitives/relaxed.cuh"
+#include "cuda/primitives/warp.cuh"
 #include "emulator/grid.hpp"
 
 namespace warpfold::emulator {
@@ -178,6 +179,27 @@ TEST(EmulatorTest, ShufflesPassValuesOfAnyWidth) {
     EXPECT_EQ(up[i], 0.5 * (i < 3 ? i : i - 3));
     EXPECT_EQ(across[i], i ^ 5);
   }
+}
+
+TEST(EmulatorTest, ScansInOneMeetingEqualThoseByShuffles) {
+  struct Affine {
+    std::uint64_t factor;
+    std::uint64_t offset;
+    bool operator==(const Affine&) const = default;
+  };
+  const auto combine = [](const Affine& first, const Affine& second) {
+    return Affine{first.factor * second.factor, first.offset * second.factor + second.offset};
+  };
+  std::array<Affine, warp_lanes> at_once{};
+  std::array<Affine, warp_lanes> by_shuffles{};
+  ASSERT_TRUE(run({.threads = warp_lanes}, [&] {
+    const Affine own{2 * threadIdx.x + 3, threadIdx.x + 1};
+    at_once[threadIdx.x] = cuda::warp::inclusive_scan(own, combine);
+    by_shuffles[threadIdx.x] = cuda::warp::inclusive_scan(
+        own, [&](const Affine& first, const Affine& second) { return combine(first, second); });
+  }));
+  EXPECT_EQ(at_once, by_shuffles);
+  EXPECT_EQ(at_once[1], combine({3, 1}, {5, 2}));
 }
 
 TEST(EmulatorTest, GridsThatFindNoRoomAreRefused) {

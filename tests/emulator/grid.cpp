@@ -3,12 +3,10 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <boost/context/fiber.hpp>
-#include <boost/context/pooled_fixedsize_stack.hpp>
+#include <array>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -18,57 +16,19 @@
 #include <thread>
 #include <vector>
 
+#include "emulator/fibres.hpp"
+#include "emulator/warp.hpp"
+
 namespace warpfold::emulator {
 
 constinit thread_local Place* place = nullptr;
 
 namespace {
 
-/// Kernels take 8 KiB at most. Larger stacks use more of the TLB.
-constexpr std::size_t stack_bytes = 64 * 1024;
-constexpr unsigned all_lanes = 0xffffffffu;
-
 /// How often all blocks may look in vain for what they wait for.
 constexpr std::uint64_t most_vain_turns = 20'000;
 
-class Block;
-
-enum class LaneState : std::uint8_t { ready, meeting, ended };
-
-struct Lane {
-  Place place;
-  Block* block = nullptr;
-  unsigned warp = 0;
-  LaneState state = LaneState::ready;
-  bool waited = false;  ///< for memory, when it last ran
-  boost::context::fiber fibre;
-};
-
-/// Goes on with `to`, until something comes back to `from`.
-void switch_fibres(boost::context::fiber& from, boost::context::fiber& to) {
-  std::move(to).resume_with([&from](boost::context::fiber&& left) {
-    from = std::move(left);
-    return boost::context::fiber();
-  });
-}
-
 thread_local Lane* running = nullptr;
-
-/// Lanes of a warp that come together again and again.
-struct MeetingPoint {
-  Meeting meeting = Meeting::synchronize;
-  unsigned arrived = 0;
-  std::uint64_t times = 0;
-  std::array<std::uint64_t, warp_lanes> brought{};
-  Met met{};
-};
-
-struct Warp {
-  unsigned ready = 0;  ///< lanes
-  unsigned ended = 0;
-  bool waits = false;                       ///< for memory, since a lane last looked in vain
-  std::map<unsigned, MeetingPoint> points;  ///< meeting points by mask
-};
 
 struct Barrier {
   std::size_t arrived = 0;
@@ -91,7 +51,7 @@ class Turns {
     present_.resize(blocks);
     std::iota(present_.begin(), present_.end(), 0u);
     vain_ = 0;
-    pass_on();
+    turns_[next()].given.release();
   }
 
   void wait(unsigned block) { turns_[block].given.acquire(); }
@@ -100,59 +60,56 @@ class Turns {
   void hand_over(unsigned block, bool vain) {
     vain_ = vain ? vain_ + 1 : 0;
     if (vain_ > most_vain_turns) fail("blocks wait for what no other block writes");
-    pass_on();
+    const unsigned to = next();
+    if (to == block) return;
+    turns_[to].given.release();
     wait(block);
   }
+
+  /// Names the warps that run in a block's turns.
+  void fill(unsigned block, const std::vector<Warp>* warps) { turns_[block].warps = warps; }
 
   void leave(unsigned block) {
     std::erase(present_, block);
     vain_ = 0;
-    if (!present_.empty()) pass_on();
+    if (!present_.empty()) turns_[next()].given.release();
   }
 
  private:
   struct Turn {
     std::binary_semaphore given{0};
+    const std::vector<Warp>* warps = nullptr;
+
+    bool is_vain() const { return warps != nullptr && std::ranges::all_of(*warps, is_idle); }
   };
 
-  void pass_on() { turns_[present_[draw(present_.size())]].given.release(); }
+  /// Chooses the next block: one that would look in vain if all would.
+  unsigned next() const {
+    const unsigned first = draw(present_.size());
+    for (unsigned i = 0; i < present_.size(); ++i) {
+      const unsigned block = present_[(first + i) % present_.size()];
+      if (!turns_[block].is_vain()) return block;
+    }
+    return present_[first];
+  }
 
   std::array<Turn, most_resident_blocks> turns_;
   std::vector<unsigned> present_;
   std::uint64_t vain_ = 0;
 };
 
-using Stacks = boost::context::pooled_fixedsize_stack;
-
-/// The stack of a lane, which begins at a line of the cache of its own: lanes run one after
-/// another, and what all of them kept at the same place in a page would go to the same few lines.
-class LaneStack {
- public:
-  LaneStack(const Stacks& stacks, unsigned lane)
-      : stacks_(stacks), begin_(lane % lines * line_bytes) {}
-
-  boost::context::stack_context allocate() {
-    boost::context::stack_context stack = stacks_.allocate();
-    stack.sp = static_cast<std::byte*>(stack.sp) - begin_;
-    stack.size -= begin_;
-    return stack;
-  }
-  void deallocate(boost::context::stack_context& stack) noexcept { stacks_.deallocate(stack); }
-
- private:
-  static constexpr std::size_t lines = 64;  ///< lines per page
-  static constexpr std::size_t line_bytes = 64;
-
-  Stacks stacks_;
-  std::size_t begin_;
-};
+}  // namespace
 
 /// A block that runs, in the thread that calls.
 class Block {
  public:
   Block(const Grid& grid, unsigned number, const std::function<void()>& kernel, Turns& turns,
-        unsigned turn, const Stacks& stacks)
-      : turns_(turns), turn_(turn), lanes_(grid.threads), warps_((grid.threads + 31) / warp_lanes) {
+        unsigned turn, Fibres& fibres)
+      : kernel_(kernel),
+        turns_(turns),
+        turn_(turn),
+        lanes_(grid.threads),
+        warps_((grid.threads + 31) / warp_lanes) {
     shared_ = static_cast<std::byte*>(
         std::aligned_alloc(1024, grid.dynamic_shared_bytes / 1024 * 1024 + 2048));
     std::generate_n(shared_, grid.dynamic_shared_bytes,
@@ -162,24 +119,28 @@ class Block {
       lane.place = {{i, 0, 0}, {number, 0, 0}, dim3(grid.threads), dim3(grid.blocks), shared_};
       lane.block = this;
       lane.warp = i / warp_lanes;
-      lane.fibre = boost::context::fiber(std::allocator_arg, LaneStack(stacks, i),
-                                         [this, &lane, &kernel](boost::context::fiber&&) {
-                                           kernel();
-                                           lane.state = LaneState::ended;
-                                           return std::move(scheduler_);
-                                         });
+      lane.fibre = &fibres.of(i);
       warps_[lane.warp].ready |= 1u << i % warp_lanes;
     }
+    turns_.fill(turn_, &warps_);
   }
   Block(const Block&) = delete;
   Block& operator=(const Block&) = delete;
-  ~Block() { std::free(shared_); }
+  ~Block() {
+    turns_.fill(turn_, nullptr);
+    std::free(shared_);
+  }
 
   void run() {
     unsigned vain_passes = 0;
     bool further = false;
     while (ended_ < lanes_.size()) {
-      const unsigned warp = some_ready_warp();
+      unsigned warp = some_ready_warp();
+      if (is_asleep(warps_[warp])) {
+        turns_.hand_over(turn_, !further);
+        further = false;
+        warp = some_ready_warp();
+      }
       const bool waits = warps_[warp].waits;
       const bool got_further = pass(warp);
       further = further || got_further;
@@ -192,11 +153,32 @@ class Block {
     }
   }
 
+  void run_kernel(Lane& lane) {
+    kernel_();
+    lane.state = LaneState::ended;
+    switch_fibres(*lane.fibre, scheduler_);
+  }
+
   void leave_soon() { leaves_soon_ = true; }
 
-  void wait_for_others(Lane& lane) {
+  void wait_for_others(Lane& lane, const void* memory, std::size_t bytes) {
     lane.waited = true;
-    warps_[lane.warp].waits = true;
+    Warp& warp = warps_[lane.warp];
+    warp.waits = true;
+    Word& word = lane.looked_at;
+    lane.vain_looks = word.memory == memory && word.is_as_seen() ? lane.vain_looks + 1 : 0;
+    if (lane.vain_looks < 2)
+      warp.runs_on = true;
+    else if (warp.awaited.empty() || warp.awaited.back().memory != memory)
+      warp.awaited.push_back(word);
+    hand_over(lane);
+    word.memory = memory;
+    word.bytes = std::min(bytes, word.seen.size());
+    word.look();
+  }
+
+  void hand_over_and_run_on(Lane& lane) {
+    warps_[lane.warp].runs_on = true;
     hand_over(lane);
   }
 
@@ -205,22 +187,22 @@ class Block {
     pass_.further |= !lane.waited;
     Lane* const next = next_of_pass();
     if (next != nullptr) let_run(*next);
-    switch_fibres(lane.fibre, next != nullptr ? next->fibre : scheduler_);
+    switch_fibres(*lane.fibre, next != nullptr ? *next->fibre : scheduler_);
   }
 
-  const Met& meet(Lane& lane, Meeting meeting, unsigned mask, std::uint64_t value) {
+  Met meet(Lane& lane, Meeting meeting, unsigned mask, const Brought& brought) {
     const unsigned bit = 1u << lane.place.lane();
     if ((mask & bit) == 0) fail("a lane meets others by a mask that it is not in");
     Warp& warp = warps_[lane.warp];
     MeetingPoint& point = warp.points[mask];
-    if (point.arrived == 0) point.meeting = meeting;
-    if (point.meeting != meeting) fail("lanes of a warp meet in different operations");
-    point.brought[lane.place.lane()] = value;
-    point.arrived |= bit;
+    if (point.arrived == 0) point.begin(meeting, brought);
+    if (point.meeting != meeting || point.bytes != brought.bytes || point.finish != brought.finish)
+      fail("lanes of a warp meet in different operations");
+    point.arrive(lane.place.lane(), brought.value);
     const std::uint64_t times = point.times;
     complete(warp, lane.warp, mask, point);
     while (point.times == times) wait_at_meeting(lane);
-    return point.met;
+    return {point.values_of(times), point.lanes};
   }
 
   void meet_at_barrier(Lane& lane) {
@@ -232,7 +214,7 @@ class Block {
 
  private:
   /// One warp falls behind for a while. Warps that wait for memory seldom look again while others
-  /// run.
+  /// run, and those that would look in vain do so last.
   unsigned some_ready_warp() {
     if (draw(1 << 14) == 0) slow_ = draw(warps_.size());
     const auto first = draw(warps_.size());
@@ -241,8 +223,9 @@ class Block {
       const auto number = static_cast<unsigned>((first + i) % warps_.size());
       const Warp& warp = warps_[number];
       if (warp.ready == 0 || (number == slow_ && draw(16) != 0)) continue;
-      if (!warp.waits || draw(8) == 0) return number;
-      if (!waiting) waiting = number;
+      const bool asleep = is_asleep(warp);
+      if (!warp.waits || (!asleep && draw(8) == 0)) return number;
+      if (!waiting || (!asleep && is_asleep(warps_[*waiting]))) waiting = number;
     }
     if (waiting) return *waiting;
     if (warps_[slow_].ready == 0) fail("all lanes of a block wait for others");
@@ -254,9 +237,11 @@ class Block {
     const unsigned first = draw(warp_lanes);
     pass_ = {number, first, 2 * draw(warp_lanes / 2) + 1, warps_[number].ready};
     warps_[number].waits = false;
+    warps_[number].runs_on = false;
+    warps_[number].awaited.clear();
     while (Lane* const lane = next_of_pass()) {
       let_run(*lane);
-      switch_fibres(scheduler_, lane->fibre);
+      switch_fibres(scheduler_, *lane->fibre);
       if (running->state == LaneState::ended) end(*running);
     }
     return pass_.further;
@@ -297,15 +282,14 @@ class Block {
     if (lane.state != LaneState::meeting) return;
     lane.state = LaneState::ready;
     warps_[lane.warp].ready |= 1u << lane.place.lane();
+    warps_[lane.warp].runs_on = true;
   }
 
   void complete(Warp& warp, unsigned number, unsigned mask, MeetingPoint& point) {
     if (point.arrived == 0 || (mask & ~warp.ended & ~point.arrived) != 0) return;
-    point.met = {point.brought, point.arrived};
-    ++point.times;
+    point.end();
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
-      if ((point.arrived & 1u << lane) != 0) make_ready(lanes_[number * warp_lanes + lane]);
-    point.arrived = 0;
+      if ((point.lanes & 1u << lane) != 0) make_ready(lanes_[number * warp_lanes + lane]);
   }
 
   void complete_barrier() {
@@ -324,10 +308,11 @@ class Block {
     bool further = false;
   };
 
+  const std::function<void()>& kernel_;
   Turns& turns_;
   unsigned turn_;
   std::byte* shared_;
-  boost::context::fiber scheduler_;
+  Fibre scheduler_;
   Pass pass_{};
   std::vector<Lane> lanes_;
   std::vector<Warp> warps_;
@@ -336,6 +321,10 @@ class Block {
   bool leaves_soon_ = false;
   unsigned slow_ = 0;  ///< the warp that falls behind
 };
+
+namespace {
+
+void run_lane() { running->block->run_kernel(*running); }
 
 /// Keeps the thread that calls on one core.
 void stay_on(int core) {
@@ -382,7 +371,7 @@ class Multiprocessors {
 
  private:
   void serve(unsigned number) {
-    const Stacks stacks(stack_bytes);
+    Fibres fibres(run_lane);
     std::uint64_t served = 0;
     std::unique_lock lock(mutex_);
     while (true) {
@@ -393,7 +382,7 @@ class Multiprocessors {
       stay_on(core_);
       turns_.wait(number);
       while (next_ < grid_.blocks)
-        Block(grid_, order_[next_++], *kernel_, turns_, number, stacks).run();
+        Block(grid_, order_[next_++], *kernel_, turns_, number, fibres).run();
       turns_.leave(number);
       lock.lock();
       if (--busy_ == 0) changed_.notify_all();
@@ -420,7 +409,7 @@ class Multiprocessors {
 
 bool run(const Grid& grid, const std::function<void()>& lane) {
   static Multiprocessors gpu;
-  if (grid.blocks == 0 || grid.threads == 0 || grid.threads > 1024) return false;
+  if (grid.blocks == 0 || grid.threads == 0 || grid.threads > most_threads) return false;
   if (grid.resident && grid.blocks > most_resident_blocks) return false;
   gpu.run(grid, lane);
   return true;
@@ -437,22 +426,24 @@ void fail(const char* what) {
   std::abort();
 }
 
-const Met& meet(Meeting meeting, unsigned mask, std::uint64_t value) {
-  return running->block->meet(*running, meeting, mask, value);
+Met meet(Meeting meeting, unsigned mask, const Brought& brought) {
+  return running->block->meet(*running, meeting, mask, brought);
 }
 
 void wait_at_block_barrier() { running->block->meet_at_barrier(*running); }
 
-void wait_for_others() { running->block->wait_for_others(*running); }
+void wait_for_others(const void* memory, std::size_t bytes) {
+  running->block->wait_for_others(*running, memory, bytes);
+}
 
 void perhaps_let_lanes_run() {
-  if (draw(8) == 0) running->block->hand_over(*running);
+  if (draw(8) == 0) running->block->hand_over_and_run_on(*running);
 }
 
 void perhaps_let_blocks_run() {
   if (draw(4) != 0) return;
   running->block->leave_soon();
-  running->block->hand_over(*running);
+  running->block->hand_over_and_run_on(*running);
 }
 
 }  // namespace warpfold::emulator

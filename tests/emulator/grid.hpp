@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -43,11 +42,25 @@ void seed_schedule(std::uint64_t seed);
 // Functions for running lanes.
 
 /// A collective operation of a warp's lanes.
-enum class Meeting : std::uint8_t { synchronize, shuffle, vote, match, reduce };
+enum class Meeting : std::uint8_t { synchronize, shuffle, vote, match, reduce, scan };
 
+/// An array with a value of each lane of a warp.
 struct Met {
-  std::array<std::uint64_t, warp_lanes> value;
+  void* values;
   unsigned lanes;  ///< that came with a value
+
+  template <class T>
+  T* values_of() const {
+    return static_cast<T*>(values);
+  }
+  bool has(unsigned lane) const { return lane < warp_lanes && (lanes >> lane & 1) != 0; }
+};
+
+/// The value that a lane brings. The last lane to come calls `finish`, if there is one, for all.
+struct Brought {
+  const void* value = nullptr;
+  std::size_t bytes = 0;
+  void (*finish)(const Met&) = nullptr;
 };
 
 struct Place {
@@ -64,13 +77,13 @@ struct Place {
 extern constinit thread_local Place* place;
 
 /// Waits for the lanes of `mask` that have not ended; returns what each brings.
-const Met& meet(Meeting meeting, unsigned mask, std::uint64_t value);
+Met meet(Meeting meeting, unsigned mask, const Brought& brought);
 
 /// Waits for all threads of the block that have not ended.
 void wait_at_block_barrier();
 
-/// Lets others run: what this lane waits for in memory has not come yet.
-void wait_for_others();
+/// Lets others run before this lane looks at memory that it waits for.
+void wait_for_others(const void* memory, std::size_t bytes);
 
 /// Lets other lanes of the block run, now and then.
 void perhaps_let_lanes_run();

@@ -57,7 +57,7 @@ inline void Mbarrier::wait(std::uint32_t parity) const {
       bulk_loads.erase(bulk_loads.begin() + static_cast<std::ptrdiff_t>(i--));
       copy();
     }
-    if (phase_ == parity) emulator::wait_for_others();
+    if (phase_ == parity) emulator::wait_for_others(this, sizeof(*this));
   }
 }
 

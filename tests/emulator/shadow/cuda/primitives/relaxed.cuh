@@ -11,7 +11,7 @@
 namespace warpfold::cuda {
 
 inline std::uint64_t load_relaxed(const std::uint64_t* word) {
-  emulator::wait_for_others();
+  emulator::wait_for_others(word, sizeof(*word));
   return *word;
 }
 
@@ -21,7 +21,7 @@ inline void store_relaxed(std::uint64_t* word, std::uint64_t value) {
 }
 
 inline ulonglong2 load_relaxed(const ulonglong2* words) {
-  emulator::wait_for_others();
+  emulator::wait_for_others(words, sizeof(*words));
   ulonglong2 value;
   value.y = words->y;
   emulator::perhaps_let_blocks_run();
@@ -48,13 +48,13 @@ inline void store_release(std::uint32_t* counter, std::uint32_t value) {
 }
 
 inline std::uint32_t load_acquire(const std::uint32_t* counter) {
-  emulator::wait_for_others();
+  emulator::wait_for_others(counter, sizeof(*counter));
   return *counter;
 }
 
 template <class T>
 T load_whole(const T* words) {
-  emulator::wait_for_others();
+  emulator::wait_for_others(words, sizeof(*words));
   return *words;
 }
 
