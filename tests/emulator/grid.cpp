@@ -12,7 +12,6 @@
 #include <numeric>
 #include <optional>
 #include <random>
-#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -30,11 +29,6 @@ constexpr std::uint64_t most_vain_turns = 20'000;
 
 thread_local Lane* running = nullptr;
 
-struct Barrier {
-  std::size_t arrived = 0;
-  std::uint64_t times = 0;
-};
-
 /// Quick, as lanes draw at every step. Its upper bits are random.
 std::linear_congruential_engine<std::uint64_t, 6364136223846793005, 1442695040888963407, 0>
     generator(1);
@@ -51,10 +45,10 @@ class Turns {
     present_.resize(blocks);
     std::iota(present_.begin(), present_.end(), 0u);
     vain_ = 0;
-    turns_[next()].given.release();
+    turns_[next()].give();
   }
 
-  void wait(unsigned block) { turns_[block].given.acquire(); }
+  void wait(unsigned block) { turns_[block].take(); }
 
   /// `vain`: the block found nothing that it waits for.
   void hand_over(unsigned block, bool vain) {
@@ -62,7 +56,7 @@ class Turns {
     if (vain_ > most_vain_turns) fail("blocks wait for what no other block writes");
     const unsigned to = next();
     if (to == block) return;
-    turns_[to].given.release();
+    turns_[to].give();
     wait(block);
   }
 
@@ -72,17 +66,10 @@ class Turns {
   void leave(unsigned block) {
     std::erase(present_, block);
     vain_ = 0;
-    if (!present_.empty()) turns_[next()].given.release();
+    if (!present_.empty()) turns_[next()].give();
   }
 
  private:
-  struct Turn {
-    std::binary_semaphore given{0};
-    const std::vector<Warp>* warps = nullptr;
-
-    bool is_vain() const { return warps != nullptr && std::ranges::all_of(*warps, is_idle); }
-  };
-
   /// Chooses the next block: one that would look in vain if all would.
   unsigned next() const {
     const unsigned first = draw(present_.size());

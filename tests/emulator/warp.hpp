@@ -1,5 +1,7 @@
 #pragma once
 
+#include <semaphore.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -94,5 +96,28 @@ inline bool is_asleep(const Warp& warp) {
 }
 
 inline bool is_idle(const Warp& warp) { return warp.ready == 0 || is_asleep(warp); }
+
+struct Barrier {
+  std::size_t arrived = 0;
+  std::uint64_t times = 0;
+};
+
+/// The right of a block to run, and the warps that it then runs.
+struct Turn {
+  Turn() { sem_init(&given, 0, 0); }
+  ~Turn() { sem_destroy(&given); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+  void give() { sem_post(&given); }
+  void take() {
+    while (sem_wait(&given) != 0) continue;
+  }
+
+  sem_t given;  ///< one of std would yield the core to other programs before it waits
+  const std::vector<Warp>* warps = nullptr;
+
+  bool is_vain() const { return warps != nullptr && std::ranges::all_of(*warps, is_idle); }
+};
 
 }  // namespace warpfold::emulator
