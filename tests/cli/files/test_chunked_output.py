@@ -461,7 +461,7 @@ def test_hdf5_tools_rewrite_it(folder, numbers, storage):
 @pytest.mark.parametrize("option", ["--deflate", "--shuffle", "--fletcher32"])
 def test_filters_choose_chunks(folder, option):
     path = folder / "in.h5"
-    support.run("generate", "iota", path, "values", "--shape", "300,1000", option)
+    support.run("generate", "iota", path, "values", "--shape", "300,7000", option)
     support.run("scan", path, "values", "-o", folder / "out.h5", option)
     support.run("scan", path, "values", "-o", folder / "auto.h5", option, "--chunks", "auto")
     for made in (path, folder / "out.h5"):
