@@ -127,7 +127,7 @@ def check(arguments):
 
     usages, complaints = compile_all(arguments.root, compilers, arguments.option, arguments.jobs,
                                      arguments.built,
-                                     FOLDERS[:1] if arguments.production else FOLDERS)
+                                     (PRODUCTION,) if arguments.production else FOLDERS)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     report.write_csv(arguments.folder / "kernels.csv", usages)
     print(report.file_table(usages))
