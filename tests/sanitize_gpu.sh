@@ -21,7 +21,7 @@ sanitizer=${SANITIZER:-compute-sanitizer}
 read -ra tools <<<"${TOOLS:-memcheck racecheck synccheck initcheck}"
 many='*Large*:*Many*:*MoreElements*:*MoreThan*:*32Bits*:*Long*:*MiddleSquare*'
 many+=':*BesideCpu*:*EqualsTheCpuBackend*:*EqualsASerialScan*:*EverySample*:*AllPatterns*'
-many+=':*EveryRun*:*RunToRun*'
+many+=':*ReduceLimits*:*EveryRun*:*RunToRun*'
 export GTEST_FILTER=${GTEST_FILTER:--$many}
 has_command "$sanitizer" || fail "no $sanitizer here: it comes with the CUDA toolkit"
 (($(count_gpus) > 0)) || fail "no GPU here"
