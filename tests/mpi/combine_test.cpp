@@ -76,7 +76,7 @@ TEST(Combine, OneRankWithoutContentsLeavesNothingEverywhere) {
   }
 }
 
-class CombineIn : public testing::TestWithParam<ScanWay> {};
+class CombineIn : public ::testing::TestWithParam<ScanWay> {};
 
 INSTANTIATE_TEST_SUITE_P(EachWay, CombineIn, testing::Values(ScanWay::exscan, ScanWay::doubling));
 

@@ -29,7 +29,7 @@ void wait(SuperstepScan& scan) {
   }
 }
 
-class SuperstepScanIn : public testing::TestWithParam<ScanWay> {};
+class SuperstepScanIn : public ::testing::TestWithParam<ScanWay> {};
 
 INSTANTIATE_TEST_SUITE_P(EachWay, SuperstepScanIn,
                          testing::Values(ScanWay::exscan, ScanWay::doubling));

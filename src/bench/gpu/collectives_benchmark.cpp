@@ -17,15 +17,12 @@ namespace {
 
 using kernels::Pattern;
 
-const std::vector<std::string> all_kernels{"reduce", "scan", "fast", "copy"};
+const std::vector<std::string> collective_kernels{"reduce", "scan", "fast", "copy"};
 const std::vector<std::string> all_operations{"sum", "statistics", "inclusive", "exclusive"};
 
 /// Whole tiles of every type.
 constexpr std::uint64_t min_usual_size = std::uint64_t{64} << 10;
 constexpr std::uint64_t max_usual_size = std::uint64_t{4} << 30;
-
-/// Needs of all the reductions together.
-constexpr ReduceNeeds everything{true, false, true, true};
 
 std::vector<Statistic> statistics_of(std::string_view operation) {
   if (operation == "sum") return {Statistic::sum};
@@ -48,7 +45,7 @@ class CollectivesCase {
         type_(type),
         group_("collectives " + std::string(name_of(type))),
         operations_(chosen_names("operation", settings.operations, all_operations, all_operations)),
-        kernels_(chosen_names("kernel", settings.kernels, all_kernels, all_kernels)),
+        kernels_(chosen_names("kernel", settings.kernels, collective_kernels, collective_kernels)),
         plan_(plan_of(settings, rig.memory_bytes())) {
     rig_.on_every_rank([&] {
       input_ = cuda::DeviceBuffer(plan_.capacity);

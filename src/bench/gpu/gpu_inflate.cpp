@@ -59,7 +59,7 @@ class ChunksOnGpu {
     if (chunks_ == 0) return;
     auto* const counters = reinterpret_cast<std::uint32_t*>(counters_.data());
     fill_bytes(counters, 0, counters_.size(), stream_.get());
-    kernels::inflate_streams(
+    cuda::kernels::inflate_streams(
         {.streams = reinterpret_cast<const inflate::InflateStream*>(streams_.data()),
          .outcomes = reinterpret_cast<inflate::InflateOutcome*>(outcomes_.data()),
          .count = static_cast<std::uint32_t>(chunks_),
@@ -76,7 +76,7 @@ class ChunksOnGpu {
   /// Enough for every multiprocessor to have streams to the end; at most half of the memory.
   static std::uint64_t most_chunks(std::uint64_t chunk_bytes) {
     const std::uint64_t room = Device(current_device(), {}, 1).memory_limit() / 2;
-    return std::min(2 * kernels::resident_inflate_streams(), room / chunk_bytes);
+    return std::min(2 * cuda::kernels::resident_inflate_streams(), room / chunk_bytes);
   }
 
   std::uint64_t padded() const { return round_up(chunk_bytes_, vector_bytes); }

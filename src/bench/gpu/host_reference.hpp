@@ -11,6 +11,9 @@
 /// Exact answers by a host backend for arrays in device memory.
 namespace warpfold::bench {
 
+/// What all benchmarks of reductions need together.
+inline constexpr ReduceNeeds everything{true, false, true, true};
+
 /// Returns the reductions of the first ascending_counts[i] elements of `array`, normalized.
 std::vector<Accumulator> prefix_reduces(Backend& host, const void* array, ElementFormat format,
                                         ReduceNeeds needs,

@@ -21,15 +21,15 @@ using kernels::Pattern;
 /// Up to this size the time to a value on the host is measured too.
 constexpr std::uint64_t largest_latency_size = std::uint64_t{4} << 20;
 
-const std::vector<std::string> all_kernels{"fold", "CUB", "CUB gpu_to_gpu", "read", "copy"};
+const std::vector<std::string> reduce_kernels{"fold", "CUB", "CUB gpu_to_gpu", "read", "copy"};
 
-struct Operation {
+struct ReduceOperation {
   std::string name;
   std::vector<Statistic> statistics;
 };
 
-const std::vector<Operation>& operations() {
-  static const std::vector<Operation> all{
+const std::vector<ReduceOperation>& reduce_operations() {
+  static const std::vector<ReduceOperation> all{
       {"sum", {Statistic::sum}},
       {"extrema", {Statistic::min, Statistic::max, Statistic::argmin, Statistic::argmax}},
       {"statistics",
@@ -58,9 +58,6 @@ std::vector<Case> chosen_cases(const Settings& settings) {
   return cases;
 }
 
-/// Needs of all the operations together.
-constexpr ReduceNeeds everything{true, false, true, true};
-
 /// One element type and kind of data, at all sizes.
 class ReduceCase {
  public:
@@ -71,7 +68,7 @@ class ReduceCase {
         group_("reduce " + std::string(name_of(chosen.type)) + ' ' + chosen.data),
         operations_(chosen_names("operation", settings.operations, {"sum", "statistics", "extrema"},
                                  {"sum", "statistics"})),
-        kernels_(chosen_names("kernel", settings.kernels, all_kernels, all_kernels)),
+        kernels_(chosen_names("kernel", settings.kernels, reduce_kernels, reduce_kernels)),
         plan_(plan_sizes(sizes_or_usual(settings.sizes), 2, rig.memory_bytes(), rotation_bytes)) {
     rig_.on_every_rank([&] { prepare(pattern_named(chosen.data)); });
   }
@@ -114,7 +111,7 @@ class ReduceCase {
 
   std::vector<Candidate> device_candidates(std::size_t size) {
     std::vector<Candidate> candidates;
-    for (const Operation& operation : operations())
+    for (const ReduceOperation& operation : reduce_operations())
       if (contains(kernels_, "fold") && contains(operations_, operation.name))
         candidates.push_back(reduce(size, operation, std::make_shared<cuda::DeviceReduce>()));
     if (contains(kernels_, "CUB")) candidates.push_back(cub(size));
@@ -127,7 +124,7 @@ class ReduceCase {
     return candidates;
   }
 
-  Candidate reduce(std::size_t size, const Operation& operation,
+  Candidate reduce(std::size_t size, const ReduceOperation& operation,
                    const std::shared_ptr<cuda::DeviceReduce>& device_reduce) {
     Candidate candidate{row(size, operation.name, "fold")};
     const ReduceNeeds needs = needs_of(operation.statistics, type_);
@@ -201,7 +198,7 @@ class ReduceCase {
     std::vector<Candidate> candidates;
     if (contains(kernels_, "fold")) {
       const auto device_reduce = std::make_shared<cuda::DeviceReduce>();
-      candidates.push_back(to_host(reduce(size, operations().front(), device_reduce),
+      candidates.push_back(to_host(reduce(size, reduce_operations().front(), device_reduce),
                                    [device_reduce] { device_reduce->result(); }));
     }
     if (contains(kernels_, "CUB")) {

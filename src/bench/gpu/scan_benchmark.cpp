@@ -17,19 +17,19 @@ namespace {
 
 using kernels::Pattern;
 
-const std::vector<std::string> all_kernels{"registers", "reproducible", "CUB", "CUB run_to_run",
-                                           "copy"};
+const std::vector<std::string> scan_kernels{"registers", "reproducible", "CUB", "CUB run_to_run",
+                                            "copy"};
 
-struct Operation {
+struct NamedScan {
   std::string_view name;
   ScanOperation operation;
   bool exclusive;
 };
 
-constexpr Operation operations[] = {{"inclusive", ScanOperation::sum, false},
-                                    {"exclusive", ScanOperation::sum, true},
-                                    {"min", ScanOperation::min, false},
-                                    {"max", ScanOperation::max, false}};
+constexpr NamedScan named_scans[] = {{"inclusive", ScanOperation::sum, false},
+                                     {"exclusive", ScanOperation::sum, true},
+                                     {"min", ScanOperation::min, false},
+                                     {"max", ScanOperation::max, false}};
 
 struct Types {
   ElementType input;
@@ -74,7 +74,7 @@ class ScanCase {
         operations_(chosen_names("operation", settings.operations,
                                  {"inclusive", "exclusive", "min", "max"},
                                  {"inclusive", "exclusive"})),
-        kernels_(chosen_names("kernel", settings.kernels, all_kernels, all_kernels)),
+        kernels_(chosen_names("kernel", settings.kernels, scan_kernels, scan_kernels)),
         plan_(plan_sizes(sizes_or_usual(settings.sizes), types.floating() ? 3 : 2,
                          rig.memory_bytes(), rotation_bytes)) {
     rig_.on_every_rank([&] { prepare(); });
@@ -116,7 +116,7 @@ class ScanCase {
   /// A candidate, and what it claims to compute.
   struct Claim {
     Candidate candidate;
-    std::optional<Operation> operation;  ///< none for a copy
+    std::optional<NamedScan> operation;  ///< none for a copy
   };
 
   Row row(std::size_t size, std::string_view operation, std::string_view kernel) const {
@@ -133,7 +133,7 @@ class ScanCase {
 
   std::vector<Candidate> checked_candidates(std::size_t size) {
     std::vector<Claim> claims;
-    for (const Operation& operation : operations) {
+    for (const NamedScan& operation : named_scans) {
       if (!contains(operations_, operation.name)) continue;
       if (contains(kernels_, "registers"))
         claims.push_back({array_scan(size, operation), operation});
@@ -177,7 +177,7 @@ class ScanCase {
     return output_.data() + element * size_of(types_.output);
   }
 
-  Candidate array_scan(std::size_t size, const Operation& operation) {
+  Candidate array_scan(std::size_t size, const NamedScan& operation) {
     Candidate candidate{row(size, operation.name, "registers")};
     if (!cuda::OnePassScan::supports(types_.input, types_.output, operation.operation)) {
       candidate.row.note = "no such scan of these types";
@@ -194,7 +194,7 @@ class ScanCase {
   }
 
   /// Scans as a call with one rank does it: after the exact total, where the scan needs that.
-  Candidate reproducible(std::size_t size, const Operation& operation) {
+  Candidate reproducible(std::size_t size, const NamedScan& operation) {
     Candidate candidate{row(size, operation.name, "reproducible")};
     const auto scan = std::make_shared<cuda::DeviceScan>(sum_spec(operation.exclusive), true);
     candidate.run = [=, this, elements = candidate.row.elements,
@@ -206,7 +206,7 @@ class ScanCase {
     return candidate;
   }
 
-  Candidate cub(std::size_t size, const Operation& operation, std::string_view kernel,
+  Candidate cub(std::size_t size, const NamedScan& operation, std::string_view kernel,
                 const CubLaunch& launch_scan, const std::string& absence) {
     Candidate candidate{row(size, operation.name, kernel)};
     if (launch_scan == nullptr) {

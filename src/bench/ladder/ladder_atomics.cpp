@@ -24,7 +24,7 @@ void start(const void* input, std::uint64_t elements, const void* threshold, voi
 }
 
 template <class T>
-std::vector<FilterVariant> variants_of() {
+std::vector<FilterVariant> filter_variants_of() {
   return {
       {{"all", "an atomicAdd an element, of 0 or 1", {}}, start<T, filter_by_all<T>>},
       {{"kept", "an atomicAdd an element kept, which compilers make one a warp", {}},
@@ -45,9 +45,9 @@ std::vector<FilterVariant> variants_of() {
 std::vector<FilterVariant> atomics_variants(ElementType type) {
   switch (type) {
     case ElementType::i32:
-      return variants_of<std::int32_t>();
+      return filter_variants_of<std::int32_t>();
     case ElementType::u32:
-      return variants_of<std::uint32_t>();
+      return filter_variants_of<std::uint32_t>();
     default:
       throw usage_error("the atomics ladder has no rungs for " + std::string(name_of(type)), "",
                         "Choose i32 or u32.");
@@ -59,7 +59,7 @@ std::vector<FilterVariant> atomics_variants(ElementType type) {
 namespace warpfold::bench {
 namespace {
 
-constexpr std::uint64_t usual_elements = std::uint64_t{1} << 26;
+constexpr std::uint64_t usual_filtered = std::uint64_t{1} << 26;
 
 /// Filters of one type that select a given share.
 template <class T>
@@ -68,7 +68,7 @@ class FilterLadder {
   FilterLadder(Rig& rig, const Settings& settings, ElementType type, int selected_percent)
       : rig_(rig),
         type_(type),
-        elements_(settings.elements.value_or(usual_elements)),
+        elements_(settings.elements.value_or(usual_filtered)),
         group_("ladder atomics " + std::string(name_of(type)) + ", " +
                std::to_string(selected_percent) + "% kept"),
         threshold_(threshold_of(selected_percent)),

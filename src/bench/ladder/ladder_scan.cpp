@@ -144,7 +144,7 @@ std::vector<Variant> scan_variants() {
 namespace warpfold::bench {
 namespace {
 
-constexpr std::uint64_t usual_elements = std::uint64_t{1} << 26;
+constexpr std::uint64_t usual_scanned = std::uint64_t{1} << 26;
 
 constexpr ElementType type = ElementType::i32;
 
@@ -152,7 +152,7 @@ class ScanLadder {
  public:
   ScanLadder(Rig& rig, const Settings& settings)
       : rig_(rig),
-        elements_(settings.elements.value_or(usual_elements)),
+        elements_(settings.elements.value_or(usual_scanned)),
         variants_(ladder::scan_variants()),
         kernels_(chosen_kernels(settings.kernels, variants_, {"scan", "CUB", "copy"})) {}
 

@@ -38,7 +38,7 @@ TypeHandle base_of(hid_t type) {
 }
 
 /// Throws where a damaged file has arrays of other bytes than those of their numbers.
-std::vector<std::uint64_t> extents_of(hid_t array, hid_t base) {
+std::vector<std::uint64_t> extents_of_array(hid_t array, hid_t base) {
   const int rank = require(H5Tget_array_ndims(array), cannot_inspect_members);
   std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
   require(H5Tget_array_dims2(array, extents.data()), cannot_inspect_members);
@@ -125,7 +125,7 @@ ElementPart element_part(hid_t type, const std::string& member) {
     case H5T_ARRAY: {
       const TypeHandle base = base_of(type);
       ElementPart part = element_part(base.get(), member);
-      return part.type ? within({extents_of(type, base.get()), {}}, std::move(part))
+      return part.type ? within({extents_of_array(type, base.get()), {}}, std::move(part))
                        : ElementPart{};
     }
     case H5T_COMPOUND:

@@ -5,7 +5,7 @@
 namespace warpfold::bench {
 namespace {
 
-class AcrossRanks : public testing::Test {
+class AcrossRanks : public ::testing::Test {
  protected:
   /// Makes a row of bytes that pass in a second at 8 GB/s.
   Row row_of_this_rank() const {

@@ -14,7 +14,7 @@
 namespace warpfold::bench {
 namespace {
 
-class RankTimes : public testing::Test {
+class RankTimes : public ::testing::Test {
  protected:
   std::vector<Row> measured(std::vector<Candidate> candidates, const Rounds& rounds) const {
     return measure(std::move(candidates), rounds, timed_on_all_ranks(options_, communicator_));

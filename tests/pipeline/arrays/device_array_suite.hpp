@@ -108,7 +108,7 @@ inline bool same_value(const Value& a, const Value& b) {
 }
 
 template <class Arrays>
-class DeviceArraysOfRanks : public testing::Test {
+class DeviceArraysOfRanks : public ::testing::Test {
  protected:
   void SetUp() override {
     if (const std::string missing = Arrays::missing(); !missing.empty()) GTEST_SKIP() << missing;

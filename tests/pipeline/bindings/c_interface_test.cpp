@@ -12,7 +12,7 @@
 namespace warpfold {
 namespace {
 
-class CInterface : public testing::Test {
+class CInterface : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(warpfold_create(MPI_COMM_WORLD, &global_), WARPFOLD_OK); }
   void TearDown() override {

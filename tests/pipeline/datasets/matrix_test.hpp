@@ -15,7 +15,7 @@
 namespace warpfold::pipeline {
 
 /// Has a file of all ranks: the elements of a matrix are numbered, from 0.
-class MatrixTest : public testing::Test {
+class MatrixTest : public ::testing::Test {
  protected:
   static constexpr std::uint64_t rows = 300;
   static constexpr std::uint64_t columns = 400;
@@ -37,7 +37,7 @@ class MatrixTest : public testing::Test {
   }
 
   std::string file(const std::string& which) const {
-    return testing::TempDir() + name_ + "_" + which + std::to_string(world_.size()) + ".h5";
+    return ::testing::TempDir() + name_ + "_" + which + std::to_string(world_.size()) + ".h5";
   }
 
   DatasetView view() const { return {{}, open_everywhere(file("in"), "values", world_)}; }

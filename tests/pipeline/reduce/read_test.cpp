@@ -20,7 +20,7 @@ constexpr std::uint64_t rows = 61;
 constexpr std::uint64_t columns = 90;
 
 /// Reads the numbers 0, 1, ... that a compressed matrix has.
-class Read : public testing::Test {
+class Read : public ::testing::Test {
  protected:
   Read() {
     pipeline::GenerateOptions options;
@@ -43,7 +43,7 @@ class Read : public testing::Test {
   }
 
   mpi::Communicator world_{MPI_COMM_WORLD};
-  std::string file_ = testing::TempDir() + "read_" + std::to_string(world_.size()) + ".h5";
+  std::string file_ = ::testing::TempDir() + "read_" + std::to_string(world_.size()) + ".h5";
 };
 
 TEST_F(Read, EachRankHasItsPartInMemoryOfTheCaller) {

@@ -103,7 +103,7 @@ class DecompressingBackend final : public BackendLikeAGpu {
 };
 
 /// A chunked dataset, reduced by ranks whose last one has a small engine.
-class SlabPipeline : public testing::Test {
+class SlabPipeline : public ::testing::Test {
  protected:
   SlabPipeline() { write({200, 90}, {10, 20}); }
 
@@ -211,7 +211,7 @@ class SlabPipeline : public testing::Test {
   }
 
   mpi::Communicator world_{MPI_COMM_WORLD};
-  std::string file_ = testing::TempDir() + "slab_pipeline_" + std::to_string(world_.size()) + ".h5";
+  std::string file_ = ::testing::TempDir() + "slab_pipeline_" + std::to_string(world_.size()) + ".h5";
   Value expected_sum_;
   RunOptions options_;
   std::optional<pipeline::Run> run_;

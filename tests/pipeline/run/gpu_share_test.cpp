@@ -38,7 +38,7 @@ class CountingEngine final : public StreamEngine {
   bool decompressing_;
 };
 
-class Sharing : public testing::Test {
+class Sharing : public ::testing::Test {
  protected:
   GpuShare& share_with(std::unique_ptr<CountingEngine> engine) {
     engine_ = engine.get();

@@ -44,7 +44,7 @@ class Keeper final : public Consumer {
   std::vector<std::uint64_t> mine_;
 };
 
-class PassTest : public testing::Test {
+class PassTest : public ::testing::Test {
  protected:
   std::vector<StageTiming> run(const PassItems& plan, const Keeper::Body& body = {}) {
     return run_pass(plan, monitor_, world_, [&](PassThread& thread) {

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ProgressCallbackTest : public testing::Test {
+class ProgressCallbackTest : public ::testing::Test {
  protected:
   ProgressCallbackTest() {
     fs::create_directories(folder_);
