@@ -19,6 +19,12 @@ case $kind in
   address)
     preset=sanitize targets=(io_tests rank_tests command_server)
     tests='^(io_tests|rank_tests\.3|program\.(filters|security))'
+    # Not all packages of clang have libFuzzer.
+    if echo 'extern "C" int LLVMFuzzerTestOneInput() { return 0; }' |
+      clang++ -fsanitize=fuzzer,address -x c++ -o /dev/null - 2>/dev/null; then
+      set -- -DWARPFOLD_FUZZERS=ON "$@"
+      targets+=(fuzzers) tests+='|^fuzz\.targets'
+    fi
     # lld links in a third of the time.
     if command -v ld.lld >/dev/null; then set -- -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld "$@"; fi
     ;;

@@ -1,20 +1,14 @@
 #!/usr/bin/env bash
 # Builds libFuzzer's targets and runs each over the kept corpus, and on for some seconds more:
 # tests/fuzz/run.sh BUILD-FOLDER SECONDS. What a target fails on lies in BUILD-FOLDER then, and
-# BUILD-FOLDER/fuzz_TARGET FILE runs it again. Exits with 77 where clang has no libFuzzer.
+# BUILD-FOLDER/fuzz_TARGET FILE runs it again.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=$1 seconds=$2
 
-if ! clang++ -fsanitize=fuzzer,address -x c++ -o /dev/null - 2>/dev/null <<'SOURCE'
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }
-SOURCE
-then
-  echo "no clang++ with libFuzzer here"
-  exit 77
-fi
-
-cmake --preset fuzz -S "$here/../.." -B "$build" >/dev/null
+[[ -e $build/CMakeCache.txt ]] ||
+  cmake --preset sanitize -S "$here/../.." -B "$build" -DWARPFOLD_FUZZERS=ON \
+    -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1" >/dev/null
 cmake --build "$build" --target fuzzers
 for corpus in "$here"/corpus/*; do
   target=$(basename "$corpus")
