@@ -11,7 +11,7 @@
 /// Exact answers by a host backend for arrays in device memory.
 namespace warpfold::bench {
 
-/// What all benchmarks of reductions need together.
+/// Needs of all benchmarks of reductions together.
 inline constexpr ReduceNeeds everything{true, false, true, true};
 
 /// Returns the reductions of the first ascending_counts[i] elements of `array`, normalized.
