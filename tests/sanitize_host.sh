@@ -24,6 +24,8 @@ case $kind in
       clang++ -fsanitize=fuzzer,address -x c++ -o /dev/null - 2>/dev/null; then
       set -- -DWARPFOLD_FUZZERS=ON "$@"
       targets+=(fuzzers) tests+='|^fuzz\.targets'
+    else
+      echo "no clang++ with libFuzzer here: the test fuzz.targets is left out" >&2
     fi
     # lld links in a third of the time.
     if command -v ld.lld >/dev/null; then set -- -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld "$@"; fi

@@ -211,7 +211,8 @@ class SlabPipeline : public ::testing::Test {
   }
 
   mpi::Communicator world_{MPI_COMM_WORLD};
-  std::string file_ = ::testing::TempDir() + "slab_pipeline_" + std::to_string(world_.size()) + ".h5";
+  std::string file_ =
+      ::testing::TempDir() + "slab_pipeline_" + std::to_string(world_.size()) + ".h5";
   Value expected_sum_;
   RunOptions options_;
   std::optional<pipeline::Run> run_;
